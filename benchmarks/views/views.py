@@ -24,6 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "weights"))
 
 import pond as ponds  # noqa: E402
+import verdict  # noqa: E402
 
 GOAL = 2.0
 MODEL = "views"
@@ -119,12 +120,8 @@ def main():
     ratio = medians["own"] / medians["bare"]
     result = {"driver": "cuda" if gpu else "soft", "library": library, "own_ms": medians["own"], "bare_ms": medians["bare"],
               "ratio": ratio, "goal": GOAL, "ok": ratio <= GOAL if gpu else None} | found
-    text = json.dumps(result, indent=1)
-    print(text)
-    if options.out:
-        pathlib.Path(options.out).write_text(text + "\n")
-    print(f"{found['tensors']:,} tensors of {library}: {medians['own']:.1f} ms, bare loop {medians['bare']:.1f} ms, {ratio:.2f}x (goal: at most {GOAL:g}x)")
-    return 1 if result["ok"] is False else 0
+    line = f"{found['tensors']:,} tensors of {library}: {medians['own']:.1f} ms, bare loop {medians['bare']:.1f} ms, {ratio:.2f}x (goal: at most {GOAL:g}x)"
+    return verdict.close(result, options.out, line)
 
 
 if __name__ == "__main__":

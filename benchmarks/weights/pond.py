@@ -19,10 +19,11 @@ class CommandFailed(Exception):
 
 
 class Ran:
-    """What a command printed, how long it took as its caller sees it, and its largest size."""
+    """What a command printed, on standard output and on standard error, how long it took as its caller sees it, and its largest size."""
 
-    def __init__(self, text, seconds, peak_bytes):
+    def __init__(self, text, errors, seconds, peak_bytes):
         self.text = text
+        self.errors = errors
         self.seconds = seconds
         self.peak_bytes = peak_bytes
 
@@ -54,7 +55,7 @@ def run(command, env=None, seconds=COMMAND_SECONDS):
         raise CommandFailed(f"{' '.join(command[:4])}: killed after {seconds} s\n{error[-2000:]}")
     if process.returncode != 0:
         raise CommandFailed(f"{' '.join(map(str, command[:4]))}: exit code {process.returncode}: {(error or text).strip()[-2000:]}")
-    return Ran(text, took, usage.ru_maxrss * 1024)
+    return Ran(text, error, took, usage.ru_maxrss * 1024)
 
 
 class Pond:

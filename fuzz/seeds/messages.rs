@@ -1,15 +1,10 @@
 //! Messages of every kind.
 
-use millpond_keeper::channel::{HoldKey, Message};
-use millpond_mover::channel::{FromMover, Job, Pieces, PiecesKind, ToMover, Why, Work};
 use millpond_wire::message::{Reply, Request};
-use millpond_wire::{ClientId, ContentHash, Epoch, GpuUuid, Piece, Run, SlabId, samples};
+use millpond_wire::samples;
 use planus::Builder;
-use uuid::Uuid;
 
 use crate::Folder;
-
-const ID: Uuid = Uuid::from_u64_pair(0x1111_2222_3333_4444, 0x5555_6666_7777_8888);
 
 pub fn requests(folder: &Folder) {
     for (seed, body) in samples::requests() {
@@ -23,70 +18,24 @@ pub fn replies(folder: &Folder) {
     }
 }
 
+/// The channels' samples are the golden files: the tests of keeper and mover encode them.
 pub fn keeper_channel(folder: &Folder) {
-    let keys = vec![
-        HoldKey::journal(),
-        HoldKey::listen("pond.sock").expect("a key"),
-        HoldKey::folder_lock(),
-        HoldKey::gpu_lock(GpuUuid([1; 16])),
-        HoldKey::slab(SlabId(ID)),
-        HoldKey::client(ClientId(ID)),
-    ];
-    let (epoch, config) = (Epoch(3), b"{\"driver\":\"soft\"}".to_vec());
-    for (seed, message) in [
-        ("start", Message::Start { epoch, keeper_pid: 7, config: config.clone(), version: 1 }),
-        ("held", Message::Held { keys: keys.clone() }),
-        ("ready", Message::Ready),
-        ("ping", Message::Ping { number: 9 }),
-        ("stop", Message::Stop),
-        ("hold", Message::Hold { keys: keys.clone() }),
-        ("drop", Message::Drop { keys }),
-        ("pong", Message::Pong { number: 9 }),
-        ("serving", Message::Serving),
-        ("adopt", Message::Adopt { epoch, daemon_pid: 8, config, version: 1 }),
-        ("adopt-done", Message::AdoptDone),
-    ] {
-        folder.seed(seed, &message.encode().expect("a message"));
-    }
+    golden(folder, include_str!("../../tests/golden/keeper-channel.hex"));
 }
 
 pub fn mover_channel(folder: &Folder) {
-    let (slab, from, epoch, bytes) = (SlabId(ID), SlabId(ID), Epoch(3), 4096);
-    let (offset, file_offset, from_offset) = (256, 512, 1024);
-    let job = |work| ToMover::Job(Job { job: 7, epoch, work });
-    let run = |file_offset, bytes| Run { file_offset, bytes };
-    let piece = |offset, bytes| Piece { offset, bytes };
-    let pieces = |kind, runs| {
-        let pieces = vec![piece(0, 1000), piece(1024, 24)];
-        Work::Pieces(Pieces { kind, slab, base: offset, pieces, runs })
-    };
-    let device = GpuUuid([1; 16]);
-    for (seed, message) in [
-        ("start", ToMover::Start { epoch, device, threads: 4, block_bytes: 1 << 20, depth: 2 }),
-        ("map", ToMover::Map { slab, bytes }),
-        ("unmap", ToMover::Unmap { slab }),
-        ("put", job(Work::Put { slab, offset, bytes, file_offset })),
-        ("get", job(Work::Get { slab, offset, bytes, file_offset })),
-        ("copy", job(Work::Copy { slab, offset, bytes, from, from_offset })),
-        ("zero", job(Work::Zero { slab, offset, bytes })),
-        ("pieces-load", job(pieces(PiecesKind::Load, vec![run(0, 1000), run(5000, 24)]))),
-        ("pieces-hash", job(pieces(PiecesKind::Hash, Vec::new()))),
-        ("pieces-save", job(pieces(PiecesKind::Save, vec![run(9, 1024)]))),
-        ("stop", ToMover::Stop),
-    ] {
-        folder.seed(seed, &message.encode());
-    }
-    let text = || "no such file".to_owned();
-    for (seed, message) in [
-        ("ready", FromMover::Ready),
-        ("failed", FromMover::Failed { text: text() }),
-        ("mapped", FromMover::Mapped { slab }),
-        ("map-failed", FromMover::MapFailed { slab, text: text() }),
-        ("unmapped", FromMover::Unmapped { slab }),
-        ("done", FromMover::Done { job: 7, hashes: Vec::new() }),
-        ("hashes", FromMover::Done { job: 7, hashes: vec![ContentHash([7; 16]); 2] }),
-        ("job-failed", FromMover::JobFailed { job: 7, why: Why::File, text: text() }),
-    ] {
-        folder.seed(seed, &message.encode());
+    golden(folder, include_str!("../../tests/golden/to-mover.hex"));
+    golden(folder, include_str!("../../tests/golden/from-mover.hex"));
+}
+
+/// A line for each sample, its name and its bytes.
+fn golden(folder: &Folder, text: &str) {
+    for line in text.lines() {
+        let (seed, digits) = line.split_once(' ').expect("a name and bytes");
+        let bytes: Vec<u8> = (0..digits.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).expect("two digits"))
+            .collect();
+        folder.seed(seed, &bytes);
     }
 }

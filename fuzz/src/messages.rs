@@ -40,7 +40,7 @@ pub fn replies(data: &[u8]) {
 pub fn keeper_channel(data: &[u8]) {
     memory::within(data, 8, || {
         let Ok(message) = Message::decode(data) else { return };
-        assert!(message.descriptors() <= millpond_wire::limits::MESSAGE_FDS);
+        assert!(message.descriptors() <= millpond_wire::caps::MESSAGE_FDS);
         let bytes = message.encode().expect("what was read can be written");
         assert_eq!(bytes, data, "each message has one spelling");
         assert_eq!(Message::decode(&bytes).ok().as_ref(), Some(&message));

@@ -221,7 +221,7 @@ impl Play {
             6 => FromMover::JobFailed { job, why: Why::Range, text: text() },
             7 => FromMover::JobFailed { job, why: Why::Driver, text: text() },
             8 => FromMover::JobFailed { job, why: Why::Epoch, text: text() },
-            9 => FromMover::MapFailed { slab, text: text() },
+            9 => FromMover::MapFailed { slab, why: Why::Unsupported, text: text() },
             10 => FromMover::Failed { text: text() },
             _ => FromMover::Ready,
         };
@@ -303,8 +303,8 @@ impl Play {
                     all += 1;
                     *tensors.entry(user).or_default() += usize::from(!made.part);
                     if let Some(name) = made.name.as_ref().filter(|_| !made.deleted) {
-                        let part = (!name.is_public()).then_some(user);
-                        assert!(names.insert((part, name)), "two tensors are '{name}'");
+                        let scope = (!name.is_public()).then_some(user);
+                        assert!(names.insert((scope, name)), "two tensors are '{name}'");
                     }
                 }
                 _ => {}
@@ -386,8 +386,8 @@ fn check_models(books: &[Record]) {
         match record {
             Record::VersionStaged(staged) => {
                 kept.extend(staged.parts.iter().copied());
-                let part = (!staged.model.is_public()).then_some(staged.user);
-                models.insert(staged.version, (part, staged.model.clone()));
+                let scope = (!staged.model.is_public()).then_some(staged.user);
+                models.insert(staged.version, (scope, staged.model.clone()));
             }
             Record::VersionReady(it) => {
                 ready.insert(it.version);

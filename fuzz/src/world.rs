@@ -8,7 +8,7 @@ use millpond_daemon::policy::{
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{LeaseClaim, Reply, ReplyBody};
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, GpuUuid, SlabId, TensorId, limits};
+use millpond_wire::{Backing, ClientId, GpuUuid, SlabId, TensorId, caps};
 use uuid::Uuid;
 
 use crate::movers::Movers;
@@ -125,7 +125,7 @@ impl Ports for World {
         Ok(())
     }
 
-    fn hold(&mut self, what: Held, fd: &u64) -> Result<(), PortError> {
+    fn hold(&mut self, what: Held, _backing: Backing, fd: &u64) -> Result<(), PortError> {
         self.works()?;
         self.held.insert(what, *fd);
         Ok(())
@@ -204,7 +204,7 @@ impl Ports for World {
     }
 
     fn bump(&mut self, slots: [usize; 2]) {
-        assert!(slots.iter().all(|slot| *slot < limits::PAGE_SLOTS));
+        assert!(slots.iter().all(|slot| *slot < caps::PAGE_SLOTS));
     }
 
     fn read_physical(&mut self) {}

@@ -40,8 +40,7 @@ pub fn write(folder: &Path, tensors: &Tensors, shard_bytes: u64) -> Vec<PathBuf>
     for shard in &shards {
         let own: Vec<Written<'_>> = shard.tensors.iter().map(|at| written[*at]).collect();
         let (mut file, offsets) = writer::header(&own, &metadata).unwrap();
-        let header = file.len();
-        file.resize(header + usize::try_from(shard.bytes).unwrap(), 0);
+        content::pad(&mut file, usize::try_from(shard.bytes).unwrap());
         for (at, offset) in shard.tensors.iter().zip(offsets) {
             let bytes = content::bytes(contents[*at].0, contents[*at].1);
             let begin = usize::try_from(offset).unwrap();

@@ -4,15 +4,27 @@
 #[must_use]
 pub fn bytes(count: u64, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut bytes = vec![0; usize::try_from(count).unwrap()];
-    for chunk in bytes.chunks_mut(8) {
+    let mut next = || {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        let word = state.to_le_bytes();
-        chunk.copy_from_slice(&word[..chunk.len()]);
+        state.to_le_bytes()
+    };
+    let mut bytes = vec![0; usize::try_from(count).unwrap()];
+    // Words of a fixed length: gigabytes go through here, also without much optimisation.
+    let (words, rest) = bytes.as_chunks_mut::<8>();
+    for word in words {
+        *word = next();
+    }
+    if !rest.is_empty() {
+        rest.copy_from_slice(&next()[..rest.len()]);
     }
     bytes
+}
+
+/// Zeros behind what is there: a vector that grows by `resize` is filled byte by byte without optimisation.
+pub fn pad(file: &mut Vec<u8>, count: usize) {
+    file.extend_from_slice(&vec![0; count]);
 }
 
 /// XXH3 with 128 bits, as text.

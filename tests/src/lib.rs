@@ -26,6 +26,7 @@ mod budget;
 pub mod checkpoint;
 mod command;
 pub mod content;
+pub mod desk;
 pub mod driver;
 mod folder;
 pub mod namespace;

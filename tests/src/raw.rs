@@ -5,7 +5,7 @@ use std::path::Path;
 
 use millpond_wire::message::{Hello, Reply, ReplyBody, Request, RequestBody, VERSION};
 use millpond_wire::socket::{self, SocketError};
-use millpond_wire::{ClientId, limits, runtime_dir};
+use millpond_wire::{ClientId, caps, runtime_dir};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::SendFlags;
 
@@ -82,7 +82,7 @@ impl Raw {
         let timeout = Timespec::try_from(PATIENCE).unwrap();
         let mut polled = [PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::IN)];
         assert_eq!(poll(&mut polled, Some(&timeout)), Ok(1), "nothing came");
-        let mut buffer = vec![0; limits::MESSAGE_BYTES];
+        let mut buffer = vec![0; caps::MESSAGE_BYTES];
         match socket::receive(&self.socket, &mut buffer, true) {
             Ok(received) => {
                 let received = received.unwrap();

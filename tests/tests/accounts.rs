@@ -55,7 +55,7 @@ fn silent_clients_of_one_process_do_not_keep_the_operator_out() {
     assert_eq!(said.json()["all"][0]["name"], "clients");
     assert!(said.json()["all"][0]["has"].as_u64().unwrap() >= 32);
     assert!(said.stderr.contains("the operator's socket"), "{}", said.stderr);
-    pond.cli(&["ps"]).ok();
+    assert_eq!(pond.cli(&["ps"]).code, Some(0));
 }
 
 /// Descriptors that are sent and not read are counted for each user: a hello is answered without the

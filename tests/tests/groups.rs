@@ -108,7 +108,7 @@ fn a_program_without_a_group_gets_one_that_ends_with_it() {
     child.kill();
     eventually("the group's end", || pond.control().groups().unwrap().is_empty().then_some(()));
     assert!(!std::path::Path::new(folder).exists());
-    let half = pond.control().join_group(None, Some(GroupLimit::Part(500)), None).unwrap();
+    let half = pond.control().join_group(None, Some(GroupLimit::Permille(500)), None).unwrap();
     let total = pond.status().devices[0].total_bytes;
     let limit = on_card(&pond, half.name.as_str()).limit_bytes.unwrap();
     assert!(half.anonymous && limit.abs_diff(total / 2) <= 4096, "{limit} of {total}");

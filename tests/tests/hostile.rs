@@ -11,7 +11,7 @@ use millpond_tests::raw::{encoded, hello};
 use millpond_tests::{
     Options, Raw, TestPond, content, eventually, eventually_equal, process::descriptors,
 };
-use millpond_wire::limits;
+use millpond_wire::caps;
 use millpond_wire::message::{
     Claim, LeaseClaim, ReplyBody, Request, RequestBody, Target, TensorCreate, TensorGet, VERSION,
 };
@@ -121,13 +121,13 @@ fn an_oversized_message_ends_its_sender_with_one_line_in_the_log() {
     let scene = Scene::start();
     let before = scene.complaints();
     let raw = scene.welcome();
-    assert!(raw.send_bytes(&vec![7; limits::MESSAGE_BYTES + 1]));
+    assert!(raw.send_bytes(&vec![7; caps::MESSAGE_BYTES + 1]));
     assert!(raw.is_ended());
     scene.pond.control().ping().unwrap();
     scene.complained(before + 1);
     // Exactly as much as may be is read, and is nonsense.
     let raw = scene.welcome();
-    assert!(raw.send_bytes(&vec![7; limits::MESSAGE_BYTES]));
+    assert!(raw.send_bytes(&vec![7; caps::MESSAGE_BYTES]));
     let answer = raw.receive();
     assert!(answer.is_none_or(|(reply, _)| kind(&reply.body) == ErrorKind::Protocol));
     assert_eq!(scene.pond.status().epoch, scene.epoch);
@@ -138,7 +138,7 @@ fn descriptors_that_nobody_asked_for_end_their_sender() {
     let scene = Scene::start();
     let before = scene.complaints();
     let null = File::open("/dev/null").unwrap();
-    for count in [1, limits::MESSAGE_FDS] {
+    for count in [1, caps::MESSAGE_FDS] {
         let raw = scene.raw();
         raw.send_fds(&encoded(1, hello(VERSION, ClientId::random())), &vec![null.as_fd(); count]);
         assert!(raw.is_ended());

@@ -44,7 +44,7 @@ fn a_rename_disturbs_nobody_and_lasts_over_a_kill() {
     assert_eq!(reader.ask("get acts/x"), hash);
     assert_eq!(pond.cli(&["mv", "acts/x", "acts/y"]).code, Some(0));
     pond.kill_daemon();
-    assert_eq!(reader.ask("hash acts/x"), hash, "what is mapped stays mapped");
+    assert_eq!(reader.ask("hash acts/x"), hash, "mapped memory stays mapped");
     let mut late = pond.worker();
     assert_eq!(late.ask("get acts/y"), hash);
     let refused = late.try_ask("get acts/x").unwrap_err();

@@ -232,7 +232,9 @@ fn an_exhausted_descriptor_table_ends_nobody() {
     let daemon = Process::open(after.daemon_pid).unwrap();
     daemon.kill();
     assert!(daemon.wait(PATIENCE));
-    eventually("the keeper's shortage", || pond.log().contains("to hold more with").then_some(()));
+    eventually("the keeper's shortage", || {
+        pond.log().contains("are left to hold more").then_some(())
+    });
     limit(after.keeper_pid, Resource::Nofile, None);
     let last = eventually("the next daemon", || {
         pond.connect().and_then(|pond| pond.status()).ok().filter(|now| now.epoch > after.epoch)

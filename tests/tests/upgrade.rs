@@ -178,8 +178,8 @@ fn what_is_no_millpond_is_refused_and_nothing_changes() {
         (pond.path("nowhere"), "No such file"),
         (plain, "Permission denied"),
         (script(&pond, "other", "echo hello"), "it is not a millpond"),
-        (script(&pond, "failing", "exit 1"), "it ended with exit status: 1"),
-        (script(&pond, "silent", "exec sleep 1000"), "did not say what it is within 10 s"),
+        (script(&pond, "failing", "exit 1"), "its check ended with exit status: 1"),
+        (script(&pond, "silent", "exec sleep 1000"), "did not answer within 10 s"),
     ] {
         let said = refused(&pond, &program);
         assert!(said.contains(reason), "{said}");

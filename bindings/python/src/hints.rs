@@ -42,7 +42,7 @@ pub(crate) fn hint(call: Call<'_>, error: &Error) -> Option<String> {
     }
     Some(match (call, error.kind()) {
         (Call::Create { name }, ErrorKind::Exists) => {
-            format!("delete it first, millpond.delete({name:?}), or take another name")
+            format!("delete it first, millpond.delete({name:?}), or choose another name")
         }
         (Call::Put { name } | Call::Copy { name }, ErrorKind::Exists) => {
             format!("replace=True takes its place; or delete it first: millpond.delete({name:?})")
@@ -60,10 +60,10 @@ pub(crate) fn hint(call: Call<'_>, error: &Error) -> Option<String> {
         (_, ErrorKind::GpuFull) => return room(error),
         (Call::Make { name, version: Some(tag) }, ErrorKind::Exists) => {
             format!(
-                "take another version=, or give that one up: millpond.retire({name:?}, {tag:?})"
+                "choose another version=, or give that one up: millpond.retire({name:?}, {tag:?})"
             )
         }
-        (Call::Make { .. }, ErrorKind::Exists) => "take another version=".to_owned(),
+        (Call::Make { .. }, ErrorKind::Exists) => "choose another version=".to_owned(),
         (Call::Retire { name }, ErrorKind::Invalid) if error.failure().is_some() => format!(
             "make another version current first: millpond.swap({name:?}, VERSION), or \
              millpond.load({name:?}, FILES, activate=True)"

@@ -93,7 +93,7 @@ def test_a_pond_that_was_killed_is_waited_for_once_and_ctrl_c_ends_the_wait(serv
     for caller in callers:
         kind, seconds, message = caller.outcome()
         assert kind == "NoPond" and 1 < seconds < 8, (kind, seconds)
-        assert "nobody listens there" in message
+        assert "nothing listens there" in message
 
 
 def test_ctrl_c_ends_a_call_that_the_pond_does_not_answer(server):

@@ -6,7 +6,6 @@ use serde::Serialize;
 pub struct BenchJson {
     /// Name and version of the driver.
     pub driver: String,
-    /// Whether that is the software driver.
     pub software_driver: bool,
     pub device: String,
     pub device_name: String,

@@ -30,7 +30,7 @@ use crate::measure::Crowd;
 
 /// Processes that the bench starts of itself.
 #[derive(Debug, Parser)]
-enum Part {
+enum Role {
     Worker {
         #[arg(long)]
         label: String,
@@ -43,13 +43,13 @@ enum Part {
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let is_part = words
+    let is_role = words
         .get(1)
         .and_then(|word| word.to_str())
-        .is_some_and(|word| Part::command().find_subcommand(word).is_some());
-    if is_part {
-        return match Part::try_parse_from(&words) {
-            Ok(part) => end(&Printer::plain(false), play(part)),
+        .is_some_and(|word| Role::command().find_subcommand(word).is_some());
+    if is_role {
+        return match Role::try_parse_from(&words) {
+            Ok(role) => end(&Printer::plain(false), play(role)),
             Err(error) => ExitCode::from(usage::print(&error, HELP).number()),
         };
     }
@@ -79,9 +79,9 @@ fn parse(words: &[OsString]) -> Result<(Global, BenchArgs), clap::Error> {
     Ok((Global::from_arg_matches(&matches)?, BenchArgs::from_arg_matches(&matches)?))
 }
 
-fn play(part: Part) -> Outcome {
-    match part {
-        Part::Worker { label } => {
+fn play(role: Role) -> Outcome {
+    match role {
+        Role::Worker { label } => {
             let mut crowd = Crowd::default();
             let folder = std::env::var_os(millpond_wire::runtime_dir::ENVIRONMENT);
             let measure = &mut |tools: &mut _, what| crowd.measure(tools, what);
@@ -92,8 +92,8 @@ fn play(part: Part) -> Outcome {
                 measure,
             )
         }
-        Part::Echo => socket::echo(),
-        Part::Janitor { folder } => millpond_trial::janitor::run(&folder),
+        Role::Echo => socket::echo(),
+        Role::Janitor { folder } => millpond_trial::janitor::run(&folder),
     }
 }
 
@@ -108,6 +108,6 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         companions::alone::<BenchArgs>("bench").debug_assert();
-        Part::command().debug_assert();
+        Role::command().debug_assert();
     }
 }

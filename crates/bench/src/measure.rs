@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use millpond::{Dtype, GetOptions, Pond, Sink, Source, Tensor, TensorSpec};
+use millpond::{Dtype, GetOptions, Pond, Sink, Source, StageSpec, Tensor, TensorSpec};
 use millpond_console::error::{CommandError, failed, wrong};
 use millpond_cuda::{Access, AddressRange, Allocation, Device, Mapping};
 use millpond_mover::raw::{RawRing, raw_get, raw_put};
@@ -31,6 +31,14 @@ pub enum Measure {
     },
     /// The same with the bare driver calls on the descriptors of the same slabs.
     AttachRaw { device: String, names: Vec<String>, rounds: u32 },
+    /// Make the current version of a model, in as many slabs.
+    Stage { model: String, parts: u32, part_bytes: u64 },
+    /// Attach a model, as the first thing that this process wants of the pond.
+    First { device: String, model: String },
+    /// Connect, likewise.
+    FirstConnect { device: String },
+    /// The bare driver calls on the model's slabs, likewise.
+    FirstRaw { device: String, model: String },
     /// Publish one tensor again and again.
     Publish { rounds: u32 },
     /// Make and map a tensor in a slab that is there and mapped.
@@ -86,6 +94,37 @@ impl Crowd {
                     names.iter().map(|name| client.get(name)).collect();
                 let fds = fds?;
                 let taken = attach_raw(&tools.device(&device)?, &fds, rounds);
+                drop(fds);
+                client.end()?;
+                taken
+            }
+            Measure::Stage { model, parts, part_bytes } => {
+                let names = (0..parts).map(|part| format!("part.{part}"));
+                let tensors = names.map(|name| (name, Dtype::U8, vec![part_bytes]));
+                let spec = StageSpec::new(model).slab_bytes(part_bytes).tensors(tensors);
+                tools.pond()?.stage(spec)?.commit(true)?;
+                tools.pond()?.flush(FLUSH)?;
+                Ok(Vec::new())
+            }
+            Measure::First { device, model } => {
+                let _context = context(&tools.device(&device)?)?;
+                let start = Instant::now();
+                let attached = tools.pond()?.attach(model.as_str())?;
+                let taken = start.elapsed();
+                drop(attached);
+                tools.pond()?.flush(FLUSH)?;
+                Ok(vec![taken])
+            }
+            Measure::FirstConnect { device } => {
+                let _context = context(&tools.device(&device)?)?;
+                let start = Instant::now();
+                tools.pond()?;
+                Ok(vec![start.elapsed()])
+            }
+            Measure::FirstRaw { device, model } => {
+                let mut client = RawClient::connect(tools.folder())?;
+                let fds = client.get_version(&model)?;
+                let taken = attach_raw(&tools.device(&device)?, &fds, 1);
                 drop(fds);
                 client.end()?;
                 taken

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use millpond_wire::message::{
     Claim, Hello, LeaseClaim, Reply, ReplyBody, Request, RequestBody, Target, TensorGet, VERSION,
+    VersionGet,
 };
 use millpond_wire::socket::{self, SocketError};
-use millpond_wire::{ClientId, LeaseId, Mode, runtime_dir};
+use millpond_wire::{ClientId, LeaseId, Mode, VersionTarget, runtime_dir};
 
 use millpond_console::error::{CommandError, failed, wrong};
 
@@ -52,6 +53,28 @@ impl RawClient {
             self.leases.push(LeaseClaim { lease, target: grant.info.tensor.into(), mode, token });
         }
         Ok((fd, grant.info.slab_bytes))
+    }
+
+    /// Gets the current version of a model: its slabs' descriptors and bytes.
+    pub fn get_version(&mut self, model: &str) -> Result<Vec<(OwnedFd, u64)>, CommandError> {
+        let model = model.parse().map_err(|error| failed("naming a model", error))?;
+        let get = VersionGet {
+            target: VersionTarget::Name(model),
+            lease: LeaseId(self.leases.len() as u64 + 1),
+            mode: Mode::ReadOnly,
+            wait_ms: 0,
+        };
+        let (ReplyBody::Version(grant), mut fds) =
+            ask_with_all(&self.socket, RequestBody::VersionGet(get))?
+        else {
+            return Err(wrong("no lease was granted"));
+        };
+        if let Some((lease, mode, token)) = grant.lease {
+            let target = grant.info.version.into();
+            self.leases.push(LeaseClaim { lease, target, mode, token });
+        }
+        let slabs = fds.split_off(usize::from(grant.manifest).min(fds.len()));
+        Ok(slabs.into_iter().zip(grant.parts.iter().map(|part| part.bytes)).collect())
     }
 
     /// Waits until the daemon is gone.
@@ -100,8 +123,15 @@ fn hello(path: &Path, client: ClientId, claims: bool) -> Result<OwnedFd, Command
     }
 }
 
-/// One request after the other, so its number means nothing.
 fn ask(socket: &OwnedFd, body: RequestBody) -> Result<(ReplyBody, Option<OwnedFd>), CommandError> {
+    ask_with_all(socket, body).map(|(body, fds)| (body, fds.into_iter().next()))
+}
+
+/// One request after the other, so its number means nothing.
+fn ask_with_all(
+    socket: &OwnedFd,
+    body: RequestBody,
+) -> Result<(ReplyBody, Vec<OwnedFd>), CommandError> {
     let trouble = |error| failed("asking the pond", error);
     let mut builder = planus::Builder::new();
     socket::send(socket, Request { number: 1, body }.encode(&mut builder), &[], true)
@@ -110,5 +140,5 @@ fn ask(socket: &OwnedFd, body: RequestBody) -> Result<(ReplyBody, Option<OwnedFd
     let received = socket::receive(socket, &mut buffer, true).map_err(trouble)?.unwrap_or_default();
     let bytes = buffer.get(..received.bytes).unwrap_or_default();
     let reply = Reply::decode(bytes).map_err(|error| failed("reading an answer", error))?;
-    Ok((reply.body, received.fds.into_iter().next()))
+    Ok((reply.body, received.fds))
 }

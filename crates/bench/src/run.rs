@@ -1,6 +1,7 @@
 //! `millpond bench`: every number beside its limit, measured in the same run.
 
-use regex_automata::nfa::thompson::pikevm::PikeVM;
+use regex_automata::dfa::{dense, regex::Regex};
+use regex_automata::util::syntax;
 
 use crate::ground::Bench;
 use crate::json::{BenchJson, RowJson};
@@ -64,22 +65,23 @@ pub fn run(args: &BenchArgs, global: &Global, printer: &Printer) -> Outcome {
     print(&result, printer)
 }
 
+/// Memory for a regular expression: a DFA of a hostile one would take all there is.
+const EXPRESSION_BYTES: usize = 16 << 20;
+
 /// Which rows are wanted.
-struct Wanted(Option<PikeVM>);
+struct Wanted(Option<Regex>);
 
 impl Wanted {
     fn new(only: Option<&str>) -> Result<Self, CommandError> {
-        let expression = only.map(PikeVM::new).transpose().map_err(|error| {
-            let message = format!("--only is not a regular expression: {error}");
+        let expression = only.map(expression).transpose().map_err(|error| {
+            let message = format!("--only is not a regular expression: {}", cause(&error));
             Report::new(Code::Usage, message).hint("millpond bench --only 'attach/.*'")
         })?;
         Ok(Self(expression))
     }
 
     fn has(&self, name: &str) -> bool {
-        let matches =
-            |expression: &PikeVM| expression.is_match(&mut expression.create_cache(), name);
-        self.0.as_ref().is_none_or(matches)
+        self.0.as_ref().is_none_or(|wanted| wanted.is_match(name))
     }
 
     /// The subjects with such rows; in a pond that is there nothing is killed.
@@ -89,6 +91,26 @@ impl Wanted {
             possible && subject.names.iter().any(|name| self.has(name))
         })
     }
+}
+
+/// Names of rows are ASCII; a DFA knows no other boundaries of words.
+fn expression(text: &str) -> Result<Regex, dense::BuildError> {
+    let size = Some(EXPRESSION_BYTES);
+    Regex::builder()
+        .syntax(syntax::Config::new().unicode(false).utf8(false))
+        .dense(dense::Config::new().dfa_size_limit(size).determinize_size_limit(size))
+        .build(text)
+}
+
+/// The innermost cause: the outer errors name stages of the build.
+fn cause(mut error: &dyn std::error::Error) -> String {
+    while let Some(inner) = error.source() {
+        error = inner;
+    }
+    // A drawing of the place comes first.
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default();
+    last.trim_start_matches("error: ").to_owned()
 }
 
 fn print(result: &BenchJson, printer: &Printer) -> Outcome {

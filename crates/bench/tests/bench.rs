@@ -3,9 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod common;
+use std::path::Path;
 
-use common::Place;
+use millpond_tests::desk::Desk;
 use serde_json::Value;
 
 /// Rows that a software driver with little memory has too.
@@ -24,6 +24,8 @@ const ROWS: &[&str] = &[
     "attach/handles-8",
     "attach/handles-64",
     "attach/handles-148",
+    "attach/first",
+    "attach/connect",
     "move/put",
     "move/get",
     "move/put-new",
@@ -45,8 +47,14 @@ const ROWS: &[&str] = &[
 ];
 
 /// Rows that have no limit to stand beside.
-const ALONE: &[&str] =
-    &["memory/daemon", "memory/keeper", "memory/gpu", "crowd/per-tensor", "crowd/journal"];
+const ALONE: &[&str] = &[
+    "attach/connect",
+    "memory/daemon",
+    "memory/keeper",
+    "memory/gpu",
+    "crowd/per-tensor",
+    "crowd/journal",
+];
 
 fn rows(result: &Value) -> Vec<(&str, &Value)> {
     let rows = result["rows"].as_array().unwrap();
@@ -65,9 +73,15 @@ fn check(rows: &[(&str, &Value)]) {
     }
 }
 
+/// A desk with this package's companion.
+fn desk() -> Desk {
+    let companion = Path::new(env!("CARGO_BIN_EXE_millpond-bench"));
+    Desk::with_companions(companion.parent().unwrap())
+}
+
 #[test]
 fn it_has_ponds_of_its_own_and_leaves_nothing() {
-    let place = Place::new();
+    let place = desk();
     let picture = tempfile::tempdir().unwrap();
     let picture = picture.path().join("bench.svg");
     let result = place.json(&["bench", "--quick", "--json", "--svg", picture.to_str().unwrap()]);
@@ -86,7 +100,7 @@ fn it_has_ponds_of_its_own_and_leaves_nothing() {
 
 #[test]
 fn it_measures_a_pond_that_is_there() {
-    let place = Place::new();
+    let place = desk();
     let _serving = place.serve();
     let words = ["bench", "--quick", "--pond", "--only", "^(request|get|list|recovery)/"];
     let json = place.json(&[&words[..], &["--json"]].concat());
@@ -104,7 +118,7 @@ fn it_measures_a_pond_that_is_there() {
 
 #[test]
 fn rows_that_do_not_exist_are_usage() {
-    let place = Place::new();
+    let place = desk();
     let ran = place.run(&["bench", "--only", "nothing"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("request/ping"), "{}", ran.stderr);
@@ -113,7 +127,7 @@ fn rows_that_do_not_exist_are_usage() {
 
 #[test]
 fn it_is_a_command_among_others() {
-    let place = Place::new();
+    let place = desk();
     for words in [&["help"][..], &["--help"], &["-h"]] {
         let help = place.stdout(words);
         let about = "  Measure the pond against the raw limits of this machine";
@@ -132,7 +146,7 @@ fn it_is_a_command_among_others() {
     assert_eq!(usage, "Usage: millpond bench [OPTIONS]");
     let ran = place.run(&["--json", "bench", "--nonsense"]);
     let error: Value = serde_json::from_str(&ran.stderr).unwrap();
-    assert_eq!(error["error"]["hint"], "`millpond help bench` lists what there is");
+    assert_eq!(error["error"]["hint"], "`millpond help bench` lists the commands");
     assert!(place.run(&["benhc"]).stderr.contains("'bench'"));
 }
 
@@ -141,7 +155,7 @@ fn it_is_a_command_among_others() {
 fn the_page_about_commands_has_every_flag() {
     let page = include_str!("../../../docs/cli.md");
     let part = page.split("\n## ").find(|part| part.starts_with("bench\n")).unwrap();
-    let help = Place::new().stdout(&["help", "bench"]);
+    let help = desk().stdout(&["help", "bench"]);
     let help = help.split("\nGlobal options:").next().unwrap();
     for flag in help.split_whitespace().filter(|word| word.starts_with("--")) {
         assert!(["--help", "--json"].contains(&flag) || part.contains(flag), "{flag}");

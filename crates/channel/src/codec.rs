@@ -1,7 +1,8 @@
 //! Fields of messages, in little-endian order; a text has its length in front.
 
-use millpond_wire::limits::TEXT_BYTES;
-use millpond_wire::{Epoch, SlabId};
+use millpond_wire::caps::TEXT_BYTES;
+use millpond_wire::message::DecodeError;
+use millpond_wire::{Backing, Epoch, HANDLE_BYTES, SlabId, Transport};
 use uuid::Uuid;
 
 use crate::ChannelError;
@@ -43,6 +44,15 @@ impl Writer {
     #[must_use]
     pub fn slab(self, slab: SlabId) -> Writer {
         self.raw(slab.0.as_bytes())
+    }
+
+    #[must_use]
+    pub fn backing(self, backing: &Backing) -> Writer {
+        let writer = self.u8(backing.transport.code()).u8(u8::from(backing.adopted));
+        match backing.transport.data() {
+            Some(data) => writer.raw(data),
+            None => writer,
+        }
     }
 
     #[must_use]
@@ -121,6 +131,23 @@ impl<'bytes> Reader<'bytes> {
         self.array().map(|bytes| SlabId(Uuid::from_bytes(bytes)))
     }
 
+    pub fn backing(&mut self) -> Result<Backing, ChannelError> {
+        let (code, adopted) = (self.u8()?, self.u8()?);
+        let transport = match Transport::from_parts(code, None) {
+            Err(DecodeError::Missing(_)) => {
+                Transport::from_parts(code, Some(self.take(HANDLE_BYTES)?))
+            }
+            other => other,
+        };
+        let transport = transport.map_err(|error| ChannelError::Invalid(error.into()))?;
+        let adopted = match adopted {
+            0 => false,
+            1 => true,
+            _ => return Err(ChannelError::Malformed("a flag is neither 0 nor 1")),
+        };
+        Ok(Backing { transport, adopted })
+    }
+
     pub fn text(&mut self) -> Result<String, ChannelError> {
         let length = self.count()?;
         if length > TEXT_BYTES {
@@ -172,6 +199,24 @@ mod tests {
             prop_assert!(reader.end(()).is_err());
             prop_assert_eq!(reader.u8().unwrap(), 1);
             prop_assert!(reader.end(()).is_ok() && reader.u8().is_err());
+        }
+    }
+
+    #[test]
+    fn a_backing_is_read_with_the_data_of_its_transport_and_no_other() {
+        let data = [9; HANDLE_BYTES];
+        for transport in [Transport::Vmm, Transport::Mempool(data), Transport::Ipc(data)] {
+            for adopted in [false, true] {
+                let backing = Backing { transport, adopted };
+                let bytes = Writer::new(0).backing(&backing).bytes();
+                let mut reader = Reader::new(&bytes[1..]);
+                assert_eq!(reader.backing().unwrap(), backing);
+                assert_eq!(reader.left(), 0);
+                assert!(Reader::new(&bytes[1..bytes.len() - 1]).backing().is_err());
+            }
+        }
+        for bytes in [[0, 0], [4, 0], [1, 2]] {
+            assert!(Reader::new(&bytes).backing().is_err(), "{bytes:?}");
         }
     }
 

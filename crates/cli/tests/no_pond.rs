@@ -174,5 +174,5 @@ fn a_level_that_is_mistyped_is_no_silent_pond() {
 fn a_library_that_is_no_driver_is_not_covered() {
     let ran = Place::new().run(&["coverage", "--library", env!("CARGO_BIN_EXE_millpond")]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(19), ""), "{}", ran.stderr);
-    assert!(ran.stderr.contains("is no CUDA driver"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not a CUDA driver"), "{}", ran.stderr);
 }

@@ -186,7 +186,7 @@ fn create_on_an_existing_name_says_what_it_did_not_do() {
         let ran = place.run(&["tensor", "inspect", "t"]);
         (ran.code == Some(3)).then_some(ran)
     });
-    assert!(ran.stderr.contains("its time to live of 1ms was over"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("its time to live of 1ms expired"), "{}", ran.stderr);
     // A deleted tensor that somebody holds has the name that it had: nobody holds one here.
     let ran = place.run(&["tensor", "copy", "s", "copy"]);
     assert_eq!(ran.code, Some(6));

@@ -65,7 +65,7 @@ fn errors_have_their_exit_codes_and_say_what_to_do() {
     assert!(ran.stderr.contains("\n\nhint: did you mean 'acts/x'?"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("similar:"), "said once: {}", ran.stderr);
     let ran = place.run(&["inspect", "something/quite/different"]);
-    assert!(ran.stderr.contains("`millpond ls` shows what there is"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`millpond ls` lists all objects"), "{}", ran.stderr);
     let ran = place.run(&["inspect", "acts/z", "--json"]);
     let error: serde_json::Value = serde_json::from_str(&ran.stderr).unwrap();
     assert_eq!(error["error"]["similar"], serde_json::json!(["acts/x"]));

@@ -30,7 +30,6 @@ pub fn wait_ms(wait: Duration) -> u64 {
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub body: RequestBody,
-    /// The lease that it asks for.
     pub lease: Option<LeaseId>,
     pub deadline: Option<Instant>,
     /// Until when the pond itself may wait before it answers.
@@ -45,7 +44,7 @@ impl Ask {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum Phase {
     Unsent,
     /// Over the connection of this generation.
     Sent(u64),
@@ -119,7 +118,7 @@ pub struct Call {
     deadline: Option<Instant>,
     waits_until: Option<Instant>,
     asked: Instant,
-    stage: Stage,
+    phase: Phase,
     /// When this round of connecting, sending and waiting began.
     begun: Instant,
     /// Since when no connection has lasted.
@@ -150,7 +149,7 @@ impl Call {
             deadline,
             waits_until,
             asked: now,
-            stage: Stage::Unsent,
+            phase: Phase::Unsent,
             begun: now,
             without: None,
             tried: false,
@@ -188,24 +187,24 @@ impl Call {
     #[must_use]
     pub fn wants_sending<F, E: Clone>(&self, session: &Session<F, E>, now: Instant) -> bool {
         session.is_up()
-            && match self.stage {
-                Stage::Unsent => true,
-                Stage::Sent(generation) => !session.is_current(generation),
-                Stage::Paused(until) => until <= now,
-                Stage::Over => false,
+            && match self.phase {
+                Phase::Unsent => true,
+                Phase::Sent(generation) => !session.is_current(generation),
+                Phase::Paused(until) => until <= now,
+                Phase::Over => false,
             }
     }
 
     /// What the caller does next. After [`Next::Send`] the session expects the answer.
     pub fn next<F, E: Clone>(&mut self, session: &mut Session<F, E>, now: Instant) -> Next<F, E> {
         loop {
-            match self.stage {
-                Stage::Paused(until) if now < until => return Next::Pause(until),
-                Stage::Paused(_) => self.again(now),
-                Stage::Unsent => return self.unsent_next(session, now),
-                Stage::Sent(generation) => {
+            match self.phase {
+                Phase::Paused(until) if now < until => return Next::Pause(until),
+                Phase::Paused(_) => self.again(now),
+                Phase::Unsent => return self.unsent_next(session, now),
+                Phase::Sent(generation) => {
                     if let Some(outcome) = session.collect(self.number()) {
-                        self.stage = Stage::Over;
+                        self.phase = Phase::Over;
                         return Next::Answered(outcome);
                     }
                     if session.is_current(generation) {
@@ -221,7 +220,7 @@ impl Call {
                         return self.fail(end);
                     }
                 }
-                Stage::Over => return Next::Failed(End::Closed),
+                Phase::Over => return Next::Failed(End::Closed),
             }
         }
     }
@@ -235,7 +234,7 @@ impl Call {
         match session.way(since, self.tried, self.deadline, now) {
             Way::Up(generation) => {
                 session.expect(self.number(), self.lease);
-                self.stage = Stage::Sent(generation);
+                self.phase = Phase::Sent(generation);
                 (self.up, self.tried) = (now, false);
                 if self.sends > 0 {
                     self.shorten_wait(now);
@@ -258,15 +257,15 @@ impl Call {
 
     /// It did not get out, over a connection that still stands.
     pub fn unsent<F, E: Clone>(&mut self, session: &mut Session<F, E>) {
-        if let Stage::Sent(_) = self.stage {
+        if let Phase::Sent(_) = self.phase {
             session.forget(self.number());
-            self.stage = Stage::Unsent;
+            self.phase = Phase::Unsent;
         }
     }
 
     /// The caller wants no answer any more.
     pub fn give_up<F, E: Clone>(&mut self, session: &mut Session<F, E>) {
-        if let Stage::Sent(generation) = self.stage {
+        if let Phase::Sent(generation) = self.phase {
             if session.is_current(generation) {
                 session.give_up(self.number());
             } else {
@@ -274,7 +273,7 @@ impl Call {
                 self.may_be_granted = true;
             }
         }
-        self.stage = Stage::Over;
+        self.phase = Phase::Over;
     }
 
     /// What the answer was. False if the pond wants the request again, and there is time for that.
@@ -287,8 +286,14 @@ impl Call {
         if verdict != Verdict::Refused(ErrorKind::Later) || !in_time {
             return true;
         }
-        self.stage = Stage::Paused(now + self.pause.pause());
+        self.phase = Phase::Paused(now + self.pause.pause());
         false
+    }
+
+    /// Whether a lease is asked for.
+    #[must_use]
+    pub fn wants_lease(&self) -> bool {
+        self.lease.is_some()
     }
 
     /// Whether its end concerns leases; else [`Call::end`] may be left out.
@@ -317,7 +322,7 @@ impl Call {
     }
 
     fn fail<F, E>(&mut self, end: End) -> Next<F, E> {
-        self.stage = Stage::Over;
+        self.phase = Phase::Over;
         Next::Failed(end)
     }
 
@@ -333,14 +338,14 @@ impl Call {
         if now.duration_since(self.up) >= LASTED {
             self.without = None;
         }
-        self.stage = Stage::Unsent;
+        self.phase = Phase::Unsent;
         self.begun = now;
         (self.broken > REPEATS).then_some(End::Restless { times: self.broken })
     }
 
     fn again(&mut self, now: Instant) {
         self.without = None;
-        self.stage = Stage::Unsent;
+        self.phase = Phase::Unsent;
         self.begun = now;
     }
 

@@ -1,7 +1,7 @@
 //! What is to be done while nobody calls.
 
 use millpond_wire::LeaseId;
-use millpond_wire::limits::LEASES_PER_MESSAGE;
+use millpond_wire::caps::LEASES_PER_MESSAGE;
 
 use crate::session::{Line, Session};
 

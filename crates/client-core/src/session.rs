@@ -84,7 +84,6 @@ pub struct Arrival {
 
 #[derive(Debug)]
 struct Slot<F, E> {
-    /// The lease that was asked for.
     lease: Option<LeaseId>,
     outcome: Option<Result<Answer<F>, E>>,
 }

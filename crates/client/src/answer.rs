@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use millpond_wire::message::{Reply, ReplyBody};
-use millpond_wire::{limits, memfd};
+use millpond_wire::{caps, memfd};
 
 use crate::{Error, Result};
 
@@ -11,7 +11,7 @@ use crate::{Error, Result};
 pub(crate) type Answer = millpond_client_core::Answer<OwnedFd>;
 
 pub(crate) fn not_an_answer(what: &str) -> Error {
-    Error::Protocol(format!("its answer to {what} is not one"))
+    Error::Protocol(format!("its answer to {what} is of the wrong kind"))
 }
 
 /// Fetches an answer that travelled as a memfd, and turns a no into an error.
@@ -21,7 +21,7 @@ pub(crate) fn unwrap(what: &'static str, mut answer: Answer) -> Result<Answer> {
             return Err(Error::Protocol("no descriptor came with a memfd reply".to_owned()));
         }
         // Those that the answer itself comes with are behind it.
-        let contents = memfd::read_sealed(answer.fds.remove(0), bytes, limits::MEMFD_BYTES)
+        let contents = memfd::read_sealed(answer.fds.remove(0), bytes, caps::MEMFD_BYTES)
             .map_err(|error| Error::Protocol(format!("its answer to {what}: {error}")))?;
         answer.body = Reply::decode(&contents)?.body;
     }

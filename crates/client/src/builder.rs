@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use millpond_cuda::Driver;
-use millpond_wire::{limits, runtime_dir};
+use millpond_wire::{caps, runtime_dir};
 
 use crate::core::Config;
 use crate::link::LinkConfig;
@@ -106,7 +106,7 @@ impl PondBuilder {
                 true => runtime_dir::admin_socket(&folder),
                 false => runtime_dir::socket(&folder),
             },
-            program: cut(program, limits::PROGRAM_BYTES),
+            program: cut(program, caps::PROGRAM_BYTES),
             reconnect_timeout: self.reconnect_timeout.unwrap_or(RECONNECT).min(LONGEST),
             request_timeout: self.request_timeout.unwrap_or(REQUEST).min(LONGEST),
         };

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use millpond_wire::caps::MESSAGE_BYTES;
+use millpond_wire::fd::Pages;
 use millpond_wire::message::{Reply, Request};
 use millpond_wire::socket::{self, SocketError};
 use planus::Builder;
@@ -42,16 +44,20 @@ pub(crate) struct Connection {
 /// Room above, for more than one connection.
 const SPARE: i32 = 8;
 
+/// Of `/proc/self/status`, in which the size of the table is among the first lines.
+const STATUS_BYTES: usize = 1024;
+
 /// Gives the socket a high number. A process that is killed has its files closed from the highest
 /// number on, and a GPU's take tens of milliseconds: so its pond hears of the end first, whether it
 /// connected before it opened the GPU or after. The number is one that the process's table has
 /// already: in a process with threads the kernel takes up to 20 ms to make that larger.
-fn last_of_all(socket: OwnedFd) -> OwnedFd {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let raised =
-        table_size(&status).map(|size| rustix::io::fcntl_dupfd_cloexec(&socket, size - SPARE));
+fn last_of_all(socket: &OwnedFd) -> Option<OwnedFd> {
+    let mut status = [0; STATUS_BYTES];
+    let file = std::fs::File::open("/proc/self/status").ok()?;
+    let length = rustix::io::read(file, &mut status).ok()?;
+    let size = table_size(&String::from_utf8_lossy(&status[..length]))?;
     // Where there is no room up there, it only takes longer to be heard.
-    raised.and_then(Result::ok).unwrap_or(socket)
+    rustix::io::fcntl_dupfd_cloexec(socket, size - SPARE).ok()
 }
 
 /// How many descriptors fit the table that a process has.
@@ -64,7 +70,6 @@ impl Connection {
     /// Connects, after a look at whose socket it is.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let socket = socket::connect(path).map_err(|error| Error::connecting(path, error))?;
-        let socket = last_of_all(socket);
         rustix::net::sockopt::set_socket_timeout(
             &socket,
             rustix::net::sockopt::Timeout::Recv,
@@ -72,6 +77,13 @@ impl Connection {
         )
         .map_err(|errno| Error::system("setting a timeout on the socket", errno))?;
         Ok(Self { socket, builder: Mutex::new(Builder::new()) })
+    }
+
+    /// Gives the socket the number that it keeps, before anybody else uses it.
+    pub(crate) fn settle(&mut self) {
+        if let Some(raised) = last_of_all(&self.socket) {
+            self.socket = raised;
+        }
     }
 
     /// Sends a request with its descriptors. While the peer's queue is full, `meanwhile` may read
@@ -110,7 +122,7 @@ impl Connection {
     /// Receives one reply; `None` means that it is time to look around.
     pub(crate) fn receive(
         &self,
-        buffer: &mut [u8],
+        buffer: &mut Buffer,
         deadline: Deadline,
     ) -> Result<Option<(Reply, Vec<OwnedFd>)>, Trouble> {
         match remaining(deadline) {
@@ -127,16 +139,17 @@ impl Connection {
     /// Receives one reply if one is there.
     pub(crate) fn receive_now(
         &self,
-        buffer: &mut [u8],
+        buffer: &mut Buffer,
     ) -> Result<Option<(Reply, Vec<OwnedFd>)>, Trouble> {
         self.take(buffer, false)
     }
 
     fn take(
         &self,
-        buffer: &mut [u8],
+        buffer: &mut Buffer,
         blocking: bool,
     ) -> Result<Option<(Reply, Vec<OwnedFd>)>, Trouble> {
+        let buffer = buffer.space();
         match socket::receive(&self.socket, buffer, blocking) {
             Ok(Some(received)) => match Reply::decode(&buffer[..received.bytes]) {
                 Ok(reply) => Ok(Some((reply, received.fds))),
@@ -175,9 +188,26 @@ impl AsFd for Connection {
     }
 }
 
-/// A buffer for [`Connection::receive`].
-pub(crate) fn buffer() -> Box<[u8]> {
-    vec![0; millpond_wire::limits::MESSAGE_BYTES].into_boxed_slice()
+/// For [`Connection::receive`] to read into. Messages may be large, and nearly all are small.
+#[derive(Debug)]
+pub(crate) enum Buffer {
+    Pages(Pages),
+    /// Where there is no mapping to be had.
+    Heap(Box<[u8]>),
+}
+
+pub(crate) fn buffer() -> Buffer {
+    let heap = |_| Buffer::Heap(vec![0; MESSAGE_BYTES].into_boxed_slice());
+    Pages::new(MESSAGE_BYTES).map_or_else(heap, Buffer::Pages)
+}
+
+impl Buffer {
+    fn space(&mut self) -> &mut [u8] {
+        match self {
+            Buffer::Pages(pages) => pages,
+            Buffer::Heap(heap) => heap,
+        }
+    }
 }
 
 /// What is left until the deadline; zero when it has passed.
@@ -213,7 +243,7 @@ mod tests {
         assert_eq!(table_size(""), None);
         let (socket, _other) = socket::pair().unwrap();
         let before = std::os::fd::AsRawFd::as_raw_fd(&socket);
-        let raised = std::os::fd::AsRawFd::as_raw_fd(&last_of_all(socket));
+        let raised = std::os::fd::AsRawFd::as_raw_fd(&last_of_all(&socket).unwrap());
         assert!(raised >= before, "{raised} after {before}");
     }
 }

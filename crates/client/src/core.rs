@@ -80,7 +80,7 @@ impl Core {
     pub(crate) fn list_for(&self, device: GpuUuid) -> Result<Arc<RetireList<CudaSide>>> {
         // Before anything is mapped: leases must be claimed from the next daemon.
         self.link.start_watch()?;
-        self.retire.list(&self.cuda.context(device)?)
+        Ok(self.retire.list(&self.cuda.context(device)?))
     }
 
     /// Ends the connection if nothing is held any more.

@@ -7,7 +7,7 @@ use millpond_client_core::{self as core, Dial, Handshake, Progress, Refusal, Ret
 use millpond_wire::message::{LeaseClaim, Reply, VERSION, Welcome};
 use millpond_wire::{ClientId, ErrorKind, LeaseId};
 
-use crate::connection::{Connection, Trouble, buffer};
+use crate::connection::{Buffer, Connection, Trouble, buffer};
 use crate::memo::Page;
 use crate::{Error, Result, cancel};
 
@@ -26,6 +26,8 @@ pub(crate) struct Established {
     pub(crate) page: Option<Page>,
     /// Claims that the daemon refused.
     pub(crate) refused: Vec<LeaseId>,
+    /// What the answers were read into.
+    pub(crate) buffer: Buffer,
 }
 
 enum Attempt {
@@ -78,9 +80,9 @@ fn is_passing(error: &Error) -> bool {
 }
 
 fn attempt(caller: &Caller<'_>, deadline: Instant) -> Result<Established, Attempt> {
-    let connection = Connection::open(caller.socket).map_err(Attempt::Absent)?;
+    let mut connection = Connection::open(caller.socket).map_err(Attempt::Absent)?;
     let mut handshake = Handshake::new(caller.client, caller.program, caller.claims.to_vec());
-    let (mut space, mut page) = (buffer(), None);
+    let (mut space, mut page, mut settled) = (buffer(), None, false);
     while let Some(request) = handshake.ask() {
         let (what, started) = (handshake.what(), Instant::now());
         let late = || Attempt::Refused(Error::Timeout { what, after: started.elapsed() });
@@ -98,6 +100,10 @@ fn attempt(caller: &Caller<'_>, deadline: Instant) -> Result<Established, Attemp
                 }
                 _ => Err(broken(trouble)),
             };
+        }
+        if !std::mem::replace(&mut settled, true) {
+            // While the pond works.
+            connection.settle();
         }
         loop {
             match connection.receive(&mut space, Some(deadline)) {
@@ -120,7 +126,7 @@ fn attempt(caller: &Caller<'_>, deadline: Instant) -> Result<Established, Attemp
         }
     }
     let Some((welcome, refused)) = handshake.finish() else { return Err(Attempt::HungUp) };
-    Ok(Established { connection, welcome, page, refused })
+    Ok(Established { connection, welcome, page, refused, buffer: space })
 }
 
 fn refused(handshake: &mut Handshake, reply: Reply) -> Attempt {

@@ -10,7 +10,7 @@ use millpond_wire::{ClientId, Epoch};
 use rustix::event::PollFlags;
 
 use crate::answer::not_an_answer;
-use crate::connection::{Connection, Deadline, Trouble, buffer, ready, remaining};
+use crate::connection::{Buffer, Connection, Deadline, Trouble, buffer, ready, remaining};
 use crate::establish::{Caller, establish};
 use crate::link::LinkConfig;
 use crate::{Error, Result, cancel, process};
@@ -30,7 +30,7 @@ pub struct Events {
     config: LinkConfig,
     client: ClientId,
     connection: Option<Connection>,
-    buffer: Box<[u8]>,
+    buffer: Buffer,
     /// Came before the subscription was confirmed.
     early: VecDeque<Event>,
     /// The next sequence number wanted.

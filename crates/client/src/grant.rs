@@ -21,7 +21,9 @@ pub(crate) struct Grant {
 pub(crate) fn without_lease(what: &'static str, answer: Answer) -> Result<TensorInfo> {
     let ReplyBody::Tensor(grant) = answer.body else { return Err(not_an_answer(what)) };
     if grant.lease.is_some() || !answer.fds.is_empty() {
-        return Err(Error::Protocol(format!("its answer to {what} has a lease nobody asked for")));
+        return Err(Error::Protocol(format!(
+            "its answer to {what} has a lease that was not requested"
+        )));
     }
     consistent(&grant.info)?;
     Ok(grant.info)
@@ -37,7 +39,7 @@ pub(crate) fn with_lease(
     let ReplyBody::Tensor(grant) = answer.body else { return Err(not_an_answer(what)) };
     let granted = grant.lease.map(|(lease, mode, _)| (lease, mode));
     let (Some(lost), true) = (answer.lost, granted == Some((lease, mode))) else {
-        return Err(Error::Protocol(format!("its answer to {what} has not the lease asked for")));
+        return Err(Error::Protocol(format!("its answer to {what} lacks the requested lease")));
     };
     grant.backing.supported()?;
     let count = answer.fds.len();

@@ -71,11 +71,11 @@ impl Link {
                 }
                 Received::Late if state.session.has_strays() => self.watch_if_possible(state),
                 Received::Unasked(body, _) => {
-                    tracing::debug!(?body, "a message that nobody asked for");
+                    tracing::debug!(?body, "an unexpected message");
                 }
                 Received::Unknown => {
                     let unknown = state.session.unknown();
-                    tracing::debug!(unknown, "a message that this program does not know");
+                    tracing::debug!(unknown, "an unknown message");
                 }
                 Received::Late | Received::Stale => {}
             },

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use millpond_client_core::{Dial, Session, Way};
 
-use crate::connection::{Connection, Deadline, remaining};
+use crate::connection::{Buffer, Connection, Deadline, remaining};
 use crate::establish::{Caller, Established, establish};
 use crate::link::Link;
 use crate::memo::Page;
@@ -30,7 +30,7 @@ pub(crate) struct State {
     /// Whether a thread reads the socket.
     pub(crate) leading: bool,
     /// For the leader to read into.
-    pub(crate) buffer: Option<Box<[u8]>>,
+    pub(crate) buffer: Option<Buffer>,
     /// Threads that sleep until their answer has come, by the numbers of their requests.
     pub(crate) sleepers: HashMap<u64, Thread>,
     /// Wakes the watching thread, once there is one.
@@ -130,7 +130,7 @@ impl State {
 
     /// A new connection is there.
     fn install(&mut self, established: Established) {
-        let Established { connection, welcome, page, refused } = established;
+        let Established { connection, welcome, page, refused, buffer } = established;
         let Some(arrival) = self.session.connected(welcome.pond, &refused) else { return };
         if arrival.other_pond {
             tracing::warn!(pond = %welcome.pond, "another pond answers now; what the old one held is lost");
@@ -140,6 +140,7 @@ impl State {
         }
         self.page = page.map(Arc::new);
         self.leading = false;
+        self.buffer.get_or_insert(buffer);
         self.connection = Some(Arc::new(connection));
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use millpond_client_core::{self as core, Call, End, Ended, Next, Session, Verdict};
 use millpond_wire::message::{ReplyBody, RequestBody};
-use millpond_wire::{ClientId, LeaseId, TensorId, limits};
+use millpond_wire::{ClientId, LeaseId, TensorId, caps};
 
 use crate::answer::{Answer, not_an_answer, unwrap};
 use crate::connection::{Deadline, Trouble, lock};
@@ -89,12 +89,22 @@ impl Link {
     /// Sends a request, with a file where it has one, and waits for its answer, repeating it over a
     /// new connection where the old one breaks.
     pub(crate) fn call(self: &Arc<Self>, ask: Ask, file: Option<&OwnedFd>) -> Result<Answer> {
+        self.call_while(ask, file, || ())
+    }
+
+    /// As [`Link::call`], with work of the caller that is done once, while the pond does its own.
+    pub(crate) fn call_while(
+        self: &Arc<Self>,
+        ask: Ask,
+        file: Option<&OwnedFd>,
+        work: impl FnOnce(),
+    ) -> Result<Answer> {
         let Ask { what, body, lease, deadline, waits_until } = ask;
         let ask = core::Ask { body, lease, deadline, waits_until };
         let fds: Vec<BorrowedFd<'_>> = file.iter().map(|file| file.as_fd()).collect();
         let mut state = self.lock();
         let mut call = Call::new(&mut state.session, ask, Instant::now());
-        let answer = self.drive(state, &mut call, what, deadline, &fds);
+        let answer = self.drive(state, &mut call, (what, deadline, &fds), work);
         if call.concerns_leases() {
             let ended = match &answer {
                 Ok(_) => Ended::Well,
@@ -117,10 +127,10 @@ impl Link {
         self: &'a Arc<Self>,
         mut state: MutexGuard<'a, State>,
         call: &mut Call,
-        what: &'static str,
-        deadline: Deadline,
-        fds: &[BorrowedFd<'_>],
+        (what, deadline, fds): (&'static str, Deadline, &[BorrowedFd<'_>]),
+        work: impl FnOnce(),
     ) -> Result<Answer> {
+        let mut work = Some(work);
         let (mut connection, mut failure, mut cancelled) = (None, None, false);
         loop {
             let now = Instant::now();
@@ -130,6 +140,14 @@ impl Link {
                     drop(state);
                     let meanwhile = || self.drain(used, generation);
                     let sent = used.send(call.request(), fds, deadline, meanwhile);
+                    if sent.is_ok()
+                        && let Some(work) = work.take()
+                    {
+                        // Who maps needs the thread. Where it cannot be started, that is said
+                        // before anything is mapped.
+                        let _started = call.wants_lease().then(|| self.start_watch());
+                        work();
+                    }
                     state = self.lock();
                     match sent {
                         Ok(()) => {}
@@ -213,7 +231,7 @@ impl Link {
 
     /// As [`Link::release`], for leases that were granted but never taken.
     pub(crate) fn release_even_unknown(self: &Arc<Self>, leases: &[LeaseId]) -> Result<()> {
-        for some in leases.chunks(limits::LEASES_PER_MESSAGE) {
+        for some in leases.chunks(caps::LEASES_PER_MESSAGE) {
             let body = self.lock().session.release(some.to_vec());
             self.ask_done("a release", body)?;
             self.lock().wake_watch();
@@ -232,7 +250,7 @@ impl Link {
         for tensor in tensors {
             let deleted = self.ask_done("a deletion", RequestBody::TensorDelete { tensor });
             if let Err(error) = deleted {
-                tracing::debug!(%error, %tensor, "a tensor that nobody has was not deleted");
+                tracing::debug!(%error, %tensor, "an unused tensor was not deleted");
             }
         }
     }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use millpond_wire::fd::Counters;
 use millpond_wire::message::Target;
-use millpond_wire::{Mode, limits, page};
+use millpond_wire::{Mode, caps, page};
 
 use crate::connection::lock;
 use crate::link::Link;
@@ -30,9 +30,9 @@ pub(crate) struct Page {
 impl Page {
     /// The page that came along, if it is one of the kind that this program knows.
     pub(crate) fn new(slots: u32, fds: Vec<OwnedFd>) -> Option<Self> {
-        let known = usize::try_from(slots) == Ok(limits::PAGE_SLOTS);
+        let known = usize::try_from(slots) == Ok(caps::PAGE_SLOTS);
         let fd = fds.into_iter().next().filter(|_| known)?;
-        Counters::map(fd, limits::PAGE_SLOTS).ok().map(|counters| Self { counters })
+        Counters::map(fd, caps::PAGE_SLOTS).ok().map(|counters| Self { counters })
     }
 }
 

@@ -299,8 +299,8 @@ impl Pond {
     pub fn report_start(&self, loading: &str, failed: &str) -> Result<()> {
         let cut = |text: &str, bytes| crate::builder::cut(text.to_owned(), bytes);
         let body = RequestBody::StartReport {
-            loading: cut(loading, millpond_wire::limits::NAME_BYTES),
-            failed: cut(failed, millpond_wire::limits::TEXT_BYTES),
+            loading: cut(loading, millpond_wire::caps::NAME_BYTES),
+            failed: cut(failed, millpond_wire::caps::TEXT_BYTES),
         };
         self.core().link.ask_done("a report", body)
     }

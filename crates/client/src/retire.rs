@@ -57,6 +57,9 @@ impl Outstanding {
 /// The leases of one context that are to end.
 pub(crate) struct RetireList<D: DeviceSide> {
     context: D::Context,
+    device: Arc<D>,
+    slabs: Arc<SlabMap<D>>,
+    release: Release,
     state: Mutex<ListState<D>>,
     wake: Condvar,
     outstanding: Arc<Outstanding>,
@@ -65,6 +68,8 @@ pub(crate) struct RetireList<D: DeviceSide> {
 struct ListState<D: DeviceSide> {
     items: Vec<Item<D>>,
     ending: bool,
+    /// There is a thread. It begins with the first lease that ends: an attach does not wait for it.
+    started: bool,
 }
 
 impl<D: DeviceSide> RetireList<D> {
@@ -73,10 +78,26 @@ impl<D: DeviceSide> RetireList<D> {
     }
 
     /// Puts a lease on the list. Never blocks, never calls the driver or the pond.
-    pub(crate) fn push(&self, lease: LeaseId, mapped: ToUnmap<D>) {
+    pub(crate) fn push(self: &Arc<Self>, lease: LeaseId, mapped: ToUnmap<D>) {
         self.outstanding.count.fetch_add(1, Ordering::AcqRel);
         lock(&self.state).items.push((lease, mapped));
-        self.wake.notify_one();
+        self.work();
+    }
+
+    /// Wakes the thread, or starts it where there are leases and none. Where it cannot be started,
+    /// the leases stay until the next one ends, or somebody waits for them.
+    fn work(self: &Arc<Self>) {
+        let mut state = lock(&self.state);
+        if state.started || state.items.is_empty() {
+            self.wake.notify_one();
+            return;
+        }
+        let mut worker = Worker { list: Arc::clone(self), retiring: Retiring::default() };
+        let thread = thread::Builder::new().name("millpond-retire".to_owned());
+        match thread.spawn(move || worker.run()) {
+            Ok(_) => state.started = true,
+            Err(error) => tracing::warn!(%error, "leases stay: no thread can be started"),
+        }
     }
 
     /// Sleeps until there are items, the end comes, or the pause is over; then takes what is there.
@@ -116,37 +137,30 @@ impl<D: DeviceSide> Retire<D> {
         Self { device, slabs, release, lists, outstanding }
     }
 
-    /// The list of a context; the first use starts its thread.
-    pub(crate) fn list(&self, context: &D::Context) -> Result<Arc<RetireList<D>>> {
+    /// The list of a context.
+    pub(crate) fn list(&self, context: &D::Context) -> Arc<RetireList<D>> {
         let mut lists = lock(&self.lists);
         if let Some(list) = lists.iter().find(|list| list.context == *context) {
-            return Ok(Arc::clone(list));
+            return Arc::clone(list);
         }
         let list = Arc::new(RetireList {
             context: context.clone(),
-            state: Mutex::new(ListState { items: Vec::new(), ending: false }),
-            wake: Condvar::new(),
-            outstanding: Arc::clone(&self.outstanding),
-        });
-        let mut worker = Worker {
             device: Arc::clone(&self.device),
             slabs: Arc::clone(&self.slabs),
             release: Arc::clone(&self.release),
-            list: Arc::clone(&list),
-            retiring: Retiring::default(),
-        };
-        thread::Builder::new()
-            .name("millpond-retire".to_owned())
-            .spawn(move || worker.run())
-            .map_err(|error| Error::system("starting the retiring thread", error))?;
+            state: Mutex::new(ListState { items: Vec::new(), ending: false, started: false }),
+            wake: Condvar::new(),
+            outstanding: Arc::clone(&self.outstanding),
+        });
         lists.push(Arc::clone(&list));
-        Ok(list)
+        list
     }
 
     /// Waits until no lease is on its way any more; false if the time was over before, or the call
     /// was cancelled.
     pub(crate) fn flush(&self, timeout: Duration) -> bool {
         let deadline = Instant::now().checked_add(timeout);
+        lock(&self.lists).iter().for_each(RetireList::work);
         let outstanding = &self.outstanding;
         let mut held = lock(&outstanding.lock);
         while outstanding.count.load(Ordering::Acquire) > 0 {
@@ -170,16 +184,13 @@ impl<D: DeviceSide> Retire<D> {
     pub(crate) fn end(&self) {
         for list in lock(&self.lists).iter() {
             lock(&list.state).ending = true;
-            list.wake.notify_one();
+            list.work();
         }
     }
 }
 
 /// The thread of one list.
 struct Worker<D: DeviceSide> {
-    device: Arc<D>,
-    slabs: Arc<SlabMap<D>>,
-    release: Release,
     list: Arc<RetireList<D>>,
     retiring: Retiring<ToUnmap<D>>,
 }
@@ -210,7 +221,7 @@ impl<D: DeviceSide> Worker<D> {
         if self.retiring.in_use() == 0 {
             return true;
         }
-        let (device, context) = (Arc::clone(&self.device), &self.list.context);
+        let (device, context) = (&self.list.device, &self.list.context);
         let waited = if self.retiring.is_lost() {
             Err(None)
         } else {
@@ -241,10 +252,10 @@ impl<D: DeviceSide> Worker<D> {
     }
 
     fn unmap(&mut self, lease: LeaseId, mapped: ToUnmap<D>) {
-        let device = Arc::clone(&self.device);
+        let (device, slabs) = (&self.list.device, &self.list.slabs);
         let unmap = || match mapped {
-            ToUnmap::Slab(slab) => self.slabs.let_go(slab),
-            ToUnmap::Arena(arena) => arena.unmap(&device),
+            ToUnmap::Slab(slab) => slabs.let_go(slab),
+            ToUnmap::Arena(arena) => arena.unmap(device),
             ToUnmap::Nothing => Ok(()),
         };
         match device.undisturbing(unmap) {
@@ -263,7 +274,7 @@ impl<D: DeviceSide> Worker<D> {
         if leases.is_empty() {
             return true;
         }
-        match (self.release)(leases) {
+        match (self.list.release)(leases) {
             Ok(()) | Err(Error::Closed) => {
                 self.list.outstanding.done(self.retiring.released());
                 true

@@ -1,5 +1,6 @@
 //! A tensor, mapped.
 
+use std::collections::TryReserveError;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -106,7 +107,7 @@ impl Tensor {
         self.shared.info.device
     }
 
-    /// Its name inside its owner's part.
+    /// Its name inside its owner's scope.
     #[must_use]
     pub fn name(&self) -> Option<&TensorName> {
         self.shared.info.name.as_ref()
@@ -238,12 +239,8 @@ impl Tensor {
     /// # Errors
     /// What the driver answers, or if this machine's memory is too small.
     pub fn to_vec(&self) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let size = usize::try_from(self.bytes()).unwrap_or(usize::MAX);
-        bytes
-            .try_reserve_exact(size)
+        let mut bytes = zeros(self.bytes())
             .map_err(|error| Error::system(format!("a copy of {}", self.label()), error))?;
-        bytes.resize(size, 0);
         self.copy_to_host(0, &mut bytes)?;
         Ok(bytes)
     }
@@ -323,6 +320,19 @@ impl Drop for Shared {
             std::mem::forget(self.context.clone());
         }
     }
+}
+
+/// Room for a copy in this machine's memory. A block at a time: a debug build fills a vector byte by byte.
+pub(crate) fn zeros(count: u64) -> std::result::Result<Vec<u8>, TryReserveError> {
+    const BLOCK: [u8; 4096] = [0; 4096];
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(count)?;
+    while bytes.len() < count {
+        let rest = count - bytes.len();
+        bytes.extend_from_slice(&BLOCK[..rest.min(BLOCK.len())]);
+    }
+    Ok(bytes)
 }
 
 impl fmt::Debug for Tensor {

@@ -1,7 +1,7 @@
 //! The thread that notices when the daemon goes, and connects anew so that no lease is forgotten.
 //!
-//! It exists only in processes that the pond remembers (those that had a lease, or must give back
-//! one that came too late), and sleeps in `poll` without a timeout: an idle process costs nothing.
+//! It exists only in processes that have asked for a lease, or must give back one that came too
+//! late, and sleeps in `poll` without a timeout: an idle process costs nothing.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;

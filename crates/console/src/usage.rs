@@ -37,5 +37,5 @@ pub fn report(error: &clap::Error, help: &str) -> Report {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     let message = first.strip_prefix("error: ").unwrap_or(first).trim();
-    Report::new(Code::Usage, message).hint(format!("`{help}` lists what there is"))
+    Report::new(Code::Usage, message).hint(format!("`{help}` lists the commands"))
 }

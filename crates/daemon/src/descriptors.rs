@@ -14,8 +14,8 @@ const PART_LEFT: u64 = 8;
 /// There are too few for one more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{used} of the daemon's {limit} descriptors are in use, and the rest is for the pond itself; \
-     raise its limit of open files (`ulimit -n`, `LimitNOFILE=`)"
+    "{used} of the daemon's {limit} descriptors are in use, and the rest are reserved for the pond \
+     itself; raise its limit on open files (`ulimit -n`, `LimitNOFILE=`)"
 )]
 pub(crate) struct Short {
     used: u64,

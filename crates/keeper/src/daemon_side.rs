@@ -5,7 +5,7 @@ use std::process::Child;
 
 use millpond_wire::{Epoch, fd};
 
-use crate::channel::{Channel, HANDOVER_TIMEOUT, HoldKey, Message};
+use crate::channel::{Channel, HANDOVER_TIMEOUT, Holding, Message};
 use crate::config::Config;
 pub use crate::handover::HandoverError;
 use crate::handover::{Launch, own_pidfd, take_stdin};
@@ -21,7 +21,7 @@ pub struct DaemonStart {
     /// Fires when the keeper is gone.
     pub keeper_pidfd: OwnedFd,
     /// What was held for earlier daemons; at least the folder's lock and the listening sockets.
-    pub held: Vec<(HoldKey, OwnedFd)>,
+    pub held: Vec<(Holding, OwnedFd)>,
 }
 
 /// Takes the channel from standard input and reads everything the keeper hands over.
@@ -34,15 +34,17 @@ pub fn connect_stdin() -> Result<DaemonStart, HandoverError> {
 
 fn connect(channel: Channel) -> Result<DaemonStart, HandoverError> {
     let (first, mut fds) = channel.receive_within(HANDOVER_TIMEOUT)?;
-    let (Message::Start { epoch, keeper_pid, config, .. }, Some(keeper_pidfd)) = (first, fds.pop())
+    let (Message::Start { epoch, keeper_pid, config, version }, Some(keeper_pidfd)) =
+        (first, fds.pop())
     else {
         return Err(HandoverError::Unexpected { expected: "`Start`" });
     };
+    let channel = channel.speaking(version);
     let config = Config::from_json(&config)?;
     let mut held = Vec::new();
     loop {
         match channel.receive_within(HANDOVER_TIMEOUT)? {
-            (Message::Held { keys }, fds) => held.extend(keys.into_iter().zip(fds)),
+            (Message::Held { holdings }, fds) => held.extend(holdings.into_iter().zip(fds)),
             (Message::Ready, _) => break,
             _ => return Err(HandoverError::Unexpected { expected: "`Held` or `Ready`" }),
         }
@@ -73,7 +75,7 @@ pub fn spawn_keeper<'fd>(
     launch: &Launch,
     epoch: Epoch,
     config: &Config,
-    holds: impl IntoIterator<Item = (HoldKey, BorrowedFd<'fd>)>,
+    holds: impl IntoIterator<Item = (Holding, BorrowedFd<'fd>)>,
 ) -> Result<SpawnedKeeper, HandoverError> {
     let config = config.to_json()?;
     // A signal that comes before the new keeper can take it waits until it can.
@@ -85,7 +87,7 @@ pub fn spawn_keeper<'fd>(
         let version = launch.version();
         let adopt = Message::Adopt { epoch, daemon_pid: std::process::id(), config, version };
         channel.send_within(&adopt, &[own_pidfd()?.as_fd()], HANDOVER_TIMEOUT)?;
-        channel.send_keys(|keys| Message::Hold { keys }, holds, HANDOVER_TIMEOUT)?;
+        channel.send_holdings(|holdings| Message::Hold { holdings }, holds, HANDOVER_TIMEOUT)?;
         channel.send_within(&Message::AdoptDone, &[], HANDOVER_TIMEOUT)?;
         Ok(())
     };

@@ -90,7 +90,7 @@ impl Launch {
         let (channel, theirs) = Channel::pair()?;
         let what = format!("starting '{}'", self.program.display());
         let (child, pidfd) = self.spawn(&theirs, |_| {}).map_err(HandoverError::io(what))?;
-        Ok((channel, child, pidfd))
+        Ok((channel.speaking(self.version), child, pidfd))
     }
 
     /// Starts it with this as its standard input, and returns it with its pidfd, which fires when it

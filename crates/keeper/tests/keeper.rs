@@ -109,7 +109,7 @@ fn a_hung_daemon_is_killed_and_replaced() {
     let next = pond.daemon(2);
     assert_eq!(next.held, hung.holds);
     pond.until_gone(hung.pid);
-    pond.until_said(&format!("daemon {} hangs for 1 s", hung.pid));
+    pond.until_said(&format!("daemon {} has hung for 1 s", hung.pid));
 }
 
 #[test]

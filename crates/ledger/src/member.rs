@@ -132,7 +132,7 @@ impl<P: Protocol> Member<P> {
         protocol::release(self.word(device), units);
     }
 
-    /// Counts memory that exists already. It may pass the limit: then nobody gets more until it is
+    /// Counts memory that already exists. It may pass the limit: then nobody gets more until it is
     /// below again.
     pub fn charge(&self, device: DeviceIndex, units: u32) {
         if protocol::charge(self.word(device), units) {

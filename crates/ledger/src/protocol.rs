@@ -175,7 +175,7 @@ pub fn release<W: Word>(word: &W, units: u32) {
     }
 }
 
-/// Uses what exists already, whether there is credit or not; says whether there was.
+/// Uses what already exists, whether there is credit or not; says whether there was.
 pub fn charge<W: Word>(word: &W, units: u32) -> bool {
     let done = update(word, (), |now| {
         let used = now.used.saturating_add(units).min(CREDIT_MOST);

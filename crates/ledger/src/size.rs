@@ -8,7 +8,7 @@ pub enum Size {
     /// A number of bytes.
     Bytes(u64),
     /// A part of the card, in thousandths.
-    Part(u32),
+    Permille(u32),
 }
 
 impl Size {
@@ -16,7 +16,7 @@ impl Size {
     pub fn of(self, card: u64) -> u64 {
         match self {
             Size::Bytes(bytes) => bytes,
-            Size::Part(part) => {
+            Size::Permille(part) => {
                 u64::try_from(u128::from(card) * u128::from(part) / 1000).unwrap_or(card)
             }
         }
@@ -62,7 +62,7 @@ pub fn parse_size(text: &[u8]) -> Result<Size, BadSize> {
 pub fn parse_bytes(text: &[u8]) -> Result<u64, BadSize> {
     match parse_size(text)? {
         Size::Bytes(bytes) => Ok(bytes),
-        Size::Part(_) => Err(BadSize::NotBytes),
+        Size::Permille(_) => Err(BadSize::NotBytes),
     }
 }
 
@@ -94,7 +94,7 @@ fn thousandths(whole: u64, part: u128) -> Result<Size, BadSize> {
     let behind = u64::try_from(part / 10_u128.pow(DIGITS - 1)).unwrap_or(0);
     match whole.saturating_mul(10).saturating_add(behind) {
         0 => Err(BadSize::Zero),
-        part @ 1..=1000 => u32::try_from(part).map(Size::Part).map_err(|_| BadSize::Percent),
+        part @ 1..=1000 => u32::try_from(part).map(Size::Permille).map_err(|_| BadSize::Percent),
         _ => Err(BadSize::Percent),
     }
 }
@@ -149,14 +149,14 @@ mod tests {
 
     #[test]
     fn parts_of_a_card() {
-        assert_eq!(parse_size(b"50%"), Ok(Size::Part(500)));
-        assert_eq!(parse_size(b"12.5 %"), Ok(Size::Part(125)));
-        assert_eq!(parse_size(b"100%"), Ok(Size::Part(1000)));
+        assert_eq!(parse_size(b"50%"), Ok(Size::Permille(500)));
+        assert_eq!(parse_size(b"12.5 %"), Ok(Size::Permille(125)));
+        assert_eq!(parse_size(b"100%"), Ok(Size::Permille(1000)));
         assert_eq!(parse_size(b"100.1%"), Err(BadSize::Percent));
         assert_eq!(parse_size(b"0%"), Err(BadSize::Zero));
         assert_eq!(parse_bytes(b"50%"), Err(BadSize::NotBytes));
-        assert_eq!(Size::Part(500).of(140 * G), 70 * G);
-        assert_eq!(Size::Part(1000).of(u64::MAX), u64::MAX);
+        assert_eq!(Size::Permille(500).of(140 * G), 70 * G);
+        assert_eq!(Size::Permille(1000).of(u64::MAX), u64::MAX);
         assert_eq!(Size::Bytes(7).of(G), 7);
     }
 

@@ -40,13 +40,15 @@ impl UserFile {
     /// Refuses what has no bytes at places: pipes, sockets, folders, devices.
     pub(crate) fn check(&self) -> Result<(), FileFailure> {
         let checked = self.checked.get_or_init(|| {
-            let status = rustix::fs::fstat(&self.fd).map_err(|_| "the file cannot be looked at")?;
+            let status = rustix::fs::fstat(&self.fd).map_err(|_| "the file cannot be examined")?;
             if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
                 return Err("this is not a regular file");
             }
             let flags = rustix::fs::fcntl_getfl(&self.fd).unwrap_or(OFlags::empty());
             if flags.contains(OFlags::APPEND) {
-                return Err("the file is open for appending, so nothing can be written at a place");
+                return Err(
+                    "the file is open for appending, so nothing can be written at an offset",
+                );
             }
             Ok(flags.contains(OFlags::DIRECT))
         });

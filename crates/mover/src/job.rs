@@ -16,7 +16,6 @@ pub(crate) enum Work {
     Get(Arc<Slab>, UserFile),
     /// To the first slab from the second, and where in that.
     Copy(Arc<Slab>, Arc<Slab>, u64),
-    /// Zeros to the slab.
     Zero(Arc<Slab>),
     /// Pieces from the file to the slab.
     Load(Arc<Slab>, UserFile, Cuts),
@@ -35,7 +34,6 @@ pub(crate) struct Job {
     /// Where in the slab; pieces know that themselves, and where in the file.
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
-    /// Where in the file.
     pub(crate) file_offset: u64,
     /// Blocks that are not done.
     left: AtomicU64,

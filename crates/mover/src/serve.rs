@@ -1,7 +1,7 @@
 //! The mover's main loop.
 
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use millpond_cuda::{Context, DeviceUuid, Driver, DriverChoice, DriverKind};
@@ -43,6 +43,10 @@ pub fn run_from_stdin() -> Result<(), MoverError> {
 }
 
 fn run(channel: &Arc<MoverEnd>) -> Result<(), MoverError> {
+    // Before it is known for which GPU: opening the driver takes as long as making a context does,
+    // and takes no memory of any. A mover that was started ahead waits here.
+    let driver = Driver::open(DriverChoice::from_env(), Some(&millpond_softgpu::PROVIDER));
+    tracing::debug!("the driver is open");
     let first = channel.receive().inspect_err(|error| {
         if let ChannelError::Version { .. } = error {
             // Every version understands this one; a daemon that is gone needs none.
@@ -52,11 +56,13 @@ fn run(channel: &Arc<MoverEnd>) -> Result<(), MoverError> {
     let (ToMover::Start { epoch, device, threads, block_bytes, depth }, _) = first else {
         return Err(MoverError::Unexpected { expected: "`Start`" });
     };
+    tracing::debug!("a mover is wanted");
     let started = Ring::new(threads, block_bytes, depth)
-        .and_then(|ring| Mover::start(channel, epoch, device, ring));
+        .and_then(|ring| Mover::start(channel, &driver?, epoch, device, ring));
     match started {
         Ok(mover) => {
             channel.send(&FromMover::Ready)?;
+            tracing::debug!("the mover is ready");
             mover.serve()
         }
         Err(error) => {
@@ -83,28 +89,38 @@ struct Refusal {
 impl Mover {
     fn start(
         channel: &Arc<MoverEnd>,
+        driver: &Driver,
         epoch: Epoch,
         device: GpuUuid,
         ring: Ring,
     ) -> Result<Mover, MoverError> {
-        let provider = &millpond_softgpu::PROVIDER;
-        let driver = Driver::open(DriverChoice::from_env(), Some(provider))?;
         let faults = match driver.kind() {
             DriverKind::Soft => Faults::from_environment()?,
             DriverKind::Cuda => Faults::default(),
         };
         let device = driver.device_by_uuid(DeviceUuid(device.0))?;
-        let context = Context::primary(&device)?;
-        let queue = Queue::new(ring);
-        let shared = Arc::new(Shared { queue, channel: Arc::clone(channel), faults });
-        // Pinning the whole ring takes as long as making the context half does. The first thread has
-        // its buffers before anything is promised; the others pin theirs while it works already.
-        let first = Worker::new(&context, ring, &shared)?;
-        let mut threads = vec![thread("millpond-move0", move || first.run())?];
+        let shared = Arc::new(Shared::new(Queue::new(ring), Arc::clone(channel), faults));
+        // Every thread makes its memory while the context is made, and pins it afterwards. The first
+        // one has its buffers before anything is promised; the others pin while it works already.
+        let first = std::thread::Builder::new().name("millpond-pages".to_owned());
+        let first = first.spawn(move || Worker::pages(ring));
+        let first = first.map_err(MoverError::io("starting a thread"))?;
+        let (mut threads, mut waiting) = (Vec::new(), Vec::new());
         for number in 1..ring.threads {
-            let (context, shared) = (context.clone(), Arc::clone(&shared));
+            let (wakes, context) = mpsc::channel();
+            let shared = Arc::clone(&shared);
             let run = move || Worker::run_new(&context, ring, &shared);
             threads.push(thread(&format!("millpond-move{number}"), run)?);
+            waiting.push(wakes);
+        }
+        let context = Context::primary(&device)?;
+        tracing::debug!("the context is there");
+        let first = Worker::new(&context, ring, first.join().unwrap_or_default(), &shared)?;
+        shared.thread_ready(ring);
+        threads.push(thread("millpond-move0", move || first.run())?);
+        for thread in waiting {
+            // A thread that is gone has ended the process.
+            let _ = thread.send(context.clone());
         }
         let slabs = Slabs::new(context, Arc::clone(channel));
         Ok(Mover { epoch, channel: Arc::clone(channel), shared, slabs, threads })
@@ -113,8 +129,8 @@ impl Mover {
     fn serve(mut self) -> Result<(), MoverError> {
         loop {
             match self.channel.receive()? {
-                (ToMover::Map { slab, bytes }, Some(fd)) => {
-                    let answer = self.slabs.map(slab, &fd, bytes);
+                (ToMover::Map { slab, bytes, backing }, fd) => {
+                    let answer = self.slabs.map(slab, &backing, fd, bytes);
                     self.channel.send(&answer)?;
                 }
                 (ToMover::Unmap { slab }, _) => {
@@ -148,26 +164,28 @@ impl Mover {
     fn accept(&self, job: channel::Job, file: Option<OwnedFd>) -> Result<Job, Refusal> {
         if job.epoch != self.epoch {
             let (its, ours) = (job.epoch, self.epoch);
-            let text = format!("the job is of epoch {its}, this mover of epoch {ours}");
+            let text = format!("the job belongs to epoch {its}, this mover to epoch {ours}");
             return Err(Refusal { why: Why::Epoch, text });
         }
         let (work, place) = match (job.work, file.map(UserFile::new)) {
-            (channel::Work::Put { slab, offset, bytes, file_offset }, Some(file)) => {
-                (Work::Put(self.part(slab, offset, bytes)?, file), (offset, bytes, file_offset))
-            }
-            (channel::Work::Get { slab, offset, bytes, file_offset }, Some(file)) => {
-                (Work::Get(self.part(slab, offset, bytes)?, file), (offset, bytes, file_offset))
-            }
+            (channel::Work::Put { slab, offset, bytes, file_offset }, Some(file)) => (
+                Work::Put(self.slab_with(slab, offset, bytes)?, file),
+                (offset, bytes, file_offset),
+            ),
+            (channel::Work::Get { slab, offset, bytes, file_offset }, Some(file)) => (
+                Work::Get(self.slab_with(slab, offset, bytes)?, file),
+                (offset, bytes, file_offset),
+            ),
             (channel::Work::Copy { slab, offset, bytes, from, from_offset }, _) => {
-                let source = self.part(from, from_offset, bytes)?;
+                let source = self.slab_with(from, from_offset, bytes)?;
                 if slab == from && offset.abs_diff(from_offset) < bytes {
                     return Err(range(format!("a copy inside slab {slab} overlaps itself")));
                 }
-                let target = self.part(slab, offset, bytes)?;
+                let target = self.slab_with(slab, offset, bytes)?;
                 (Work::Copy(target, source, from_offset), (offset, bytes, 0))
             }
             (channel::Work::Zero { slab, offset, bytes }, _) => {
-                (Work::Zero(self.part(slab, offset, bytes)?), (offset, bytes, 0))
+                (Work::Zero(self.slab_with(slab, offset, bytes)?), (offset, bytes, 0))
             }
             (channel::Work::Pieces(pieces), file) => {
                 let bytes = pieces.bytes();
@@ -191,9 +209,9 @@ impl Mover {
         })?;
         let mapped = || {
             for piece in cuts.pieces() {
-                self.part(slab, piece.offset, piece.bytes)?;
+                self.slab_with(slab, piece.offset, piece.bytes)?;
             }
-            self.part(slab, 0, 0)
+            self.slab_with(slab, 0, 0)
         };
         Ok(match (kind, file) {
             (PiecesKind::Load, Some(file)) => Work::Load(mapped()?, file, cuts),
@@ -204,7 +222,7 @@ impl Mover {
         })
     }
 
-    fn part(&self, slab: SlabId, offset: u64, bytes: u64) -> Result<Arc<Slab>, Refusal> {
+    fn slab_with(&self, slab: SlabId, offset: u64, bytes: u64) -> Result<Arc<Slab>, Refusal> {
         let found = self.slabs.get(slab);
         let found = found.ok_or_else(|| range(format!("slab {slab} is not mapped")))?;
         if !found.has(offset, bytes) {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use millpond_cuda::{Access, AddressRange, Allocation, Context, CudaError, Mapping};
-use millpond_wire::SlabId;
+use millpond_wire::{Backing, SlabId};
 
-use crate::channel::{FromMover, MoverEnd};
+use crate::channel::{FromMover, MoverEnd, Why};
 use crate::end;
 
 /// A mapped slab. Jobs share it; the last one that lets go after `Unmap` unmaps it, so nothing is
@@ -63,11 +63,30 @@ impl Slabs {
     }
 
     /// Maps a slab and says what to answer.
-    pub(crate) fn map(&mut self, slab: SlabId, fd: &OwnedFd, bytes: u64) -> FromMover {
+    pub(crate) fn map(
+        &mut self,
+        slab: SlabId,
+        backing: &Backing,
+        fd: Option<OwnedFd>,
+        bytes: u64,
+    ) -> FromMover {
         if self.mapped.contains_key(&slab) {
-            return FromMover::MapFailed { slab, text: format!("slab {slab} is mapped already") };
+            let text = format!("slab {slab} is already mapped");
+            return FromMover::MapFailed { slab, why: Why::Range, text };
         }
-        match self.map_new(fd, bytes) {
+        let fd = match (backing.supported(), fd) {
+            (Ok(()), Some(fd)) => fd,
+            (Err(failure), _) => {
+                let text = failure.message;
+                return FromMover::MapFailed { slab, why: Why::Unsupported, text };
+            }
+            // The channel has counted the descriptors.
+            (Ok(()), None) => {
+                let text = format!("slab {slab} came without a descriptor");
+                return FromMover::MapFailed { slab, why: Why::Range, text };
+            }
+        };
+        match self.map_new(&fd, bytes) {
             Ok(mapping) => {
                 let channel = Arc::clone(&self.channel);
                 let notice = Notice { slab, asked: AtomicBool::new(false), channel };
@@ -75,7 +94,7 @@ impl Slabs {
                 FromMover::Mapped { slab }
             }
             Err(error) if error.is_sticky() => end::lost("the context is lost", &error),
-            Err(error) => FromMover::MapFailed { slab, text: error.to_string() },
+            Err(error) => FromMover::MapFailed { slab, why: Why::Driver, text: error.to_string() },
         }
     }
 

@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::mpsc::Receiver;
 
-use millpond_cuda::{Context, CudaError, Event, PendingCopy, PinnedBuffer, Stream};
+use millpond_cuda::{Context, CudaError, Event, HostPages, PendingCopy, PinnedBuffer, Stream};
 
 use crate::channel::MoverEnd;
 use crate::cuts::Cuts;
@@ -21,6 +23,28 @@ pub(crate) struct Shared {
     pub(crate) queue: Queue,
     pub(crate) channel: Arc<MoverEnd>,
     pub(crate) faults: Faults,
+    /// Threads that have their buffers.
+    ready: AtomicU16,
+    /// A block was begun: the log tells of the first.
+    moved: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn new(queue: Queue, channel: Arc<MoverEnd>, faults: Faults) -> Shared {
+        let (ready, moved) = (AtomicU16::new(0), AtomicBool::new(false));
+        Shared { queue, channel, faults, ready, moved }
+    }
+
+    pub(crate) fn thread_ready(&self, ring: Ring) {
+        if self.ready.fetch_add(1, Ordering::Relaxed) + 1 == ring.threads {
+            tracing::debug!("the ring is complete");
+        }
+    }
+}
+
+/// Bytes of one buffer, with what reads past the page cache need beside a block.
+fn buffer_bytes(ring: Ring) -> u64 {
+    u64::from(ring.block_bytes + SLACK_BYTES)
 }
 
 pub(crate) struct Worker {
@@ -41,14 +65,27 @@ struct Lost {
 }
 
 impl Worker {
-    /// Makes everything that the thread will ever allocate.
+    /// The memory of a thread's buffers. It needs no context, so it can be made beside one.
+    pub(crate) fn pages(ring: Ring) -> Vec<HostPages> {
+        (0..ring.depth).filter_map(|_| HostPages::new(buffer_bytes(ring))).collect()
+    }
+
+    /// Makes everything that the thread will ever allocate, of these pages as far as they go.
     pub(crate) fn new(
         context: &Context,
         ring: Ring,
+        pages: Vec<HostPages>,
         shared: &Arc<Shared>,
     ) -> Result<Worker, MoverError> {
         let depth = usize::from(ring.depth);
-        let buffer = |_| PinnedBuffer::new(context, u64::from(ring.block_bytes + SLACK_BYTES));
+        let mut pages = pages.into_iter();
+        let buffer = |_| {
+            let pinned = pages.next().map(|pages| PinnedBuffer::of(context, pages));
+            // Some systems pin only what the driver has made.
+            pinned
+                .and_then(Result::ok)
+                .map_or_else(|| PinnedBuffer::new(context, buffer_bytes(ring)), Ok)
+        };
         Ok(Worker {
             context: context.clone(),
             stream: Stream::new(context)?,
@@ -60,12 +97,17 @@ impl Worker {
     }
 
     /// As [`Worker::new`] and [`Worker::run`], for a thread that is not the first: where it gets no
-    /// buffers, the ring is smaller, and moves go on with the others.
-    pub(crate) fn run_new(context: &Context, ring: Ring, shared: &Arc<Shared>) {
+    /// buffers, the ring is smaller, and moves go on with the others. Without a context it ends.
+    pub(crate) fn run_new(context: &Receiver<Context>, ring: Ring, shared: &Arc<Shared>) {
         let _guard = end::PanicEndsAll;
-        match Worker::new(context, ring, shared) {
-            Ok(worker) => worker.run(),
-            Err(error) => tracing::warn!(%error, "the ring has a thread less"),
+        let pages = Worker::pages(ring);
+        let Ok(context) = context.recv() else { return };
+        match Worker::new(&context, ring, pages, shared) {
+            Ok(worker) => {
+                shared.thread_ready(ring);
+                worker.run();
+            }
+            Err(error) => tracing::warn!(%error, "the ring has one thread fewer"),
         }
     }
 
@@ -111,6 +153,9 @@ impl Worker {
         let lost = |error| Lost { job: job.number, error };
         if block.index == 0 {
             self.shared.faults.before(job.number);
+            if !self.shared.moved.swap(true, Ordering::Relaxed) {
+                tracing::debug!("the first block");
+            }
         }
         if block.skip {
             self.block_ended(&block);

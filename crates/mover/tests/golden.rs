@@ -6,7 +6,7 @@
 mod check;
 
 use millpond_mover::channel::{FromMover, Job, Pieces, PiecesKind, ToMover, Why, Work};
-use millpond_wire::{ContentHash, Epoch, GpuUuid, Piece, Run, SlabId};
+use millpond_wire::{Backing, ContentHash, Epoch, GpuUuid, Piece, Run, SlabId, Transport};
 
 fn slab() -> SlabId {
     "11112222-3333-4444-5555-666677778888".parse().unwrap()
@@ -23,9 +23,15 @@ fn to_mover() -> Vec<(&'static str, ToMover)> {
         job(Work::Pieces(Pieces { kind, slab, base: offset, pieces, runs }))
     };
     let device = GpuUuid([1; 16]);
+    let map =
+        |transport, adopted| ToMover::Map { slab, bytes, backing: Backing { transport, adopted } };
+    let data = std::array::from_fn(|at| u8::try_from(at).unwrap());
     vec![
         ("start", ToMover::Start { epoch, device, threads: 4, block_bytes: 1 << 20, depth: 2 }),
-        ("map", ToMover::Map { slab, bytes }),
+        ("map", map(Transport::Vmm, false)),
+        ("map-adopted", map(Transport::Vmm, true)),
+        ("map-mempool", map(Transport::Mempool(data), false)),
+        ("map-ipc", map(Transport::Ipc(data), false)),
         ("unmap", ToMover::Unmap { slab }),
         ("put", job(Work::Put { slab, offset, bytes, file_offset })),
         ("get", job(Work::Get { slab, offset, bytes, file_offset })),
@@ -45,7 +51,8 @@ fn from_mover() -> Vec<(&'static str, FromMover)> {
         ("ready", FromMover::Ready),
         ("failed", FromMover::Failed { text: text() }),
         ("mapped", FromMover::Mapped { slab }),
-        ("map-failed", FromMover::MapFailed { slab, text: text() }),
+        ("map-failed", FromMover::MapFailed { slab, why: Why::Driver, text: text() }),
+        ("map-unsupported", FromMover::MapFailed { slab, why: Why::Unsupported, text: text() }),
         ("unmapped", FromMover::Unmapped { slab }),
         ("done", FromMover::Done { job: 7, hashes: Vec::new() }),
         ("hashes", FromMover::Done { job: 7, hashes: vec![ContentHash([7; 16]); 2] }),

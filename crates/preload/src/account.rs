@@ -235,7 +235,7 @@ fn stated_limits(all: Option<Size>, some: &[Option<Stated>; settings::ORDINALS])
             Some(Stated::None) => None,
             Some(Stated::Limit(size)) => Some(*size),
             None => match all {
-                Some(Size::Part(part)) => Some(Size::Part(part)),
+                Some(Size::Permille(part)) => Some(Size::Permille(part)),
                 _ => continue,
             },
         };
@@ -243,12 +243,12 @@ fn stated_limits(all: Option<Size>, some: &[Option<Stated>; settings::ORDINALS])
         let units = match size {
             None => NO_LIMIT,
             Some(Size::Bytes(bytes)) => bytes / UNIT,
-            Some(Size::Part(part)) => part_of(real_total(ordinal), part) / UNIT,
+            Some(Size::Permille(part)) => part_of(real_total(ordinal), part) / UNIT,
         };
         limits.push(LimitOf { device: Some(uuid), units });
     }
     // A member that sees other cards than the first one must not be without a limit there.
-    if matches!(all, Some(Size::Part(_))) {
+    if matches!(all, Some(Size::Permille(_))) {
         let smallest = limits.entries.iter().map(|limit| limit.units).min().unwrap_or(NO_LIMIT);
         limits.push(LimitOf { device: None, units: smallest });
     }
@@ -283,7 +283,7 @@ fn stated_folder(
     } else {
         let _ = match all {
             Some(Size::Bytes(bytes)) => write!(name, "limit-{bytes}"),
-            Some(Size::Part(_)) | None => return None,
+            Some(Size::Permille(_)) | None => return None,
         };
     }
     let mut folder = Line::new();

@@ -107,7 +107,6 @@ pub(crate) struct Device {
     pub(crate) primary_charge: AtomicU64,
     /// Whether a thread is making or ending the primary context.
     pub(crate) primary_busy: AtomicU32,
-    /// Which context that is.
     pub(crate) primary_context: AtomicUsize,
     /// The pool that plain allocations come from.
     pub(crate) pool: AtomicUsize,

@@ -205,7 +205,7 @@ impl World {
             Channel::pair(),
         );
         let held = objects(&ports.held);
-        let (again, _) = Pond::recover(&mut other, records, held, *epoch, self.limits())
+        let (again, _) = Pond::recover(&mut other, records, held, *epoch, self.caps())
             .map_err(|error| Violation::new("the journal can be read", error.to_string()))?;
         let (mut live, mut again) = (pond.snapshot(), again.snapshot());
         if self.faulted {

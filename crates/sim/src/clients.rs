@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use crate::client::{Around, Mapping, Stage, What};
+use crate::client::{Around, Mapping, Scene, What};
 use crate::oracle::Violation;
 use crate::world::{Ghost, World};
 
 impl World {
     pub(crate) fn act(&mut self, client: usize) -> Result<(), Violation> {
-        let mut stage = Stage {
+        let mut scene = Scene {
             oracle: &mut self.oracle,
             rng: &mut self.rng,
             mutation: self.mutation,
@@ -16,7 +16,7 @@ impl World {
             models: self.models,
             trace: &self.trace,
         };
-        self.clients[client].act(&mut stage)
+        self.clients[client].act(&mut scene)
     }
 
     pub(crate) fn connect(&mut self, client: usize) {

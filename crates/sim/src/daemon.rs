@@ -147,7 +147,7 @@ impl World {
         if let Some(records) = &records {
             check_held(records, &ports.held, self.faulted)?;
         }
-        let limits = self.limits();
+        let caps = self.caps();
         let key = *self.rng.id().as_bytes();
         if epoch > 1 && self.busy && ports.channel.borrow().keeper_open {
             ports.dies_in = self.plan.boot_kill();
@@ -158,14 +158,14 @@ impl World {
         let pond = match records {
             Some(records) => {
                 let held = objects(&ports.held);
-                let (pond, found) = Pond::recover(&mut ports, records, held, Epoch(epoch), limits)
-                    .map_err(failed)?;
+                let (pond, found) =
+                    Pond::recover(&mut ports, records, held, Epoch(epoch), caps).map_err(failed)?;
                 self.trace.say(|| format!("  recovered {found:?}"));
                 ensure(found.lost_tensors == 0, "nothing is lost", || format!("{found:?}"))?;
                 pond
             }
             None => {
-                let pond = Pond::new(&mut ports, key, Epoch(epoch), limits).map_err(failed)?;
+                let pond = Pond::new(&mut ports, key, Epoch(epoch), caps).map_err(failed)?;
                 ports.after_event();
                 let journal = Fd::Journal(Rc::clone(&ports.journal));
                 ports.hold_key(HoldKey::journal(), journal).map_err(failed)?;
@@ -188,7 +188,7 @@ impl World {
 
     /// Caps of the pond.
     #[must_use]
-    pub fn limits(&self) -> Caps {
+    pub fn caps(&self) -> Caps {
         Caps {
             terms: AllTerms::NONE.with(Resource::Events, 4096),
             own_user: 0,

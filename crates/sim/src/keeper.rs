@@ -38,7 +38,10 @@ impl Keeper {
         let message = Message::decode(&bytes)
             .map_err(|error| Violation::new("the keeper can read", error.to_string()))?;
         match message {
-            Message::Hold { keys } => self.holds.extend(keys.into_iter().zip(fds)),
+            Message::Hold { holdings } => {
+                let keys = holdings.into_iter().map(|holding| holding.key);
+                self.holds.extend(keys.zip(fds));
+            }
             Message::Drop { keys } => {
                 for key in &keys {
                     self.holds.remove(key);
@@ -83,7 +86,7 @@ impl World {
             {
                 continue;
             }
-            let message = Message::Hold { keys: vec![key.clone()] };
+            let message = Message::Hold { holdings: vec![key.clone().into()] };
             let bytes = message
                 .encode()
                 .map_err(|error| Violation::new("the keeper can read", error.to_string()))?;

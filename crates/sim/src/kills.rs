@@ -21,7 +21,6 @@ enum Victim {
 /// The kills of one schedule.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// How many steps there are.
     pub steps: u64,
     kills: Vec<(u64, Victim)>,
     boots: Vec<u64>,

@@ -51,7 +51,6 @@ pub struct Mover {
     pub pid: u32,
     pub alive: bool,
     pub wire: SharedWire,
-    /// What it has mapped.
     pub mapped: BTreeMap<SlabId, Rc<Memory>>,
     /// What it is doing.
     pub jobs: Vec<Job>,

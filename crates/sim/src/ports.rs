@@ -11,7 +11,7 @@ use millpond_keeper::channel::{HoldKey, Message};
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, GpuUuid, SlabId, Token};
+use millpond_wire::{Backing, ClientId, GpuUuid, SlabId, Token};
 use uuid::Uuid;
 
 use crate::book::{Book, BookAsk};
@@ -226,7 +226,7 @@ impl SimPorts {
         }
         self.trace.say(|| format!("    hold {key}"));
         self.held.insert(key.clone(), fd.clone());
-        self.tell_keeper(&Message::Hold { keys: vec![key] }, vec![fd])
+        self.tell_keeper(&Message::Hold { holdings: vec![key.into()] }, vec![fd])
     }
 
     fn append(&mut self, record: &Record) -> Result<(), PortError> {
@@ -332,7 +332,7 @@ impl Ports for SimPorts {
         written
     }
 
-    fn hold(&mut self, what: Held, fd: &Fd) -> Result<(), PortError> {
+    fn hold(&mut self, what: Held, _backing: Backing, fd: &Fd) -> Result<(), PortError> {
         if self.mutation == Some(Mutation::HoldAfterJournal) {
             self.late_holds.push((key_of(what), fd.clone()));
             return Ok(());

@@ -187,7 +187,7 @@ fn after(set: &GroupSet, before: Budget, knows_card: bool) -> Budget {
 pub fn units(limit: GroupLimit) -> u64 {
     match limit {
         GroupLimit::Bytes(bytes) => bytes / UNIT,
-        GroupLimit::Part(part) => CARD_BYTES / UNIT * u64::from(part) / 1000,
+        GroupLimit::Permille(part) => CARD_BYTES / UNIT * u64::from(part) / 1000,
         GroupLimit::Unlimited => NO_LIMIT,
     }
 }

@@ -24,7 +24,6 @@ pub struct KnownVersion {
     pub id: VersionId,
     pub user: u32,
     pub model: TensorName,
-    /// The tag that was asked for.
     pub tag: Option<VersionTag>,
     pub creator: u32,
     /// Its slabs, as the last answer had them.

@@ -33,27 +33,13 @@ pub enum FaultError {
     #[error(
         "fault action '{action}' of {call} is not one of error=, on=, from=, oom_after=, latency_us=, panic="
     )]
-    UnknownAction {
-        /// The call of the rule.
-        call: String,
-        /// The action as written.
-        action: String,
-    },
+    UnknownAction { call: String, action: String },
     /// A value that is not a number in range.
     #[error("fault action '{action}' of {call} needs a number in range")]
-    BadNumber {
-        /// The call of the rule.
-        call: String,
-        /// The action as written.
-        action: String,
-    },
+    BadNumber { call: String, action: String },
     /// Actions that do not go together, or one twice.
     #[error("fault rule for {call}: {reason}")]
-    Conflict {
-        /// The call of the rule.
-        call: String,
-        reason: &'static str,
-    },
+    Conflict { call: String, reason: &'static str },
 }
 
 /// Which of a rule's calls fail.

@@ -37,7 +37,10 @@ pub fn until<T>(
             return Ok((seen, start.elapsed()));
         }
         if start.elapsed() > PATIENCE {
-            return Err(wrong(format!("waited {} s in vain for {what}", PATIENCE.as_secs())));
+            return Err(wrong(format!(
+                "gave up waiting for {what} after {} s",
+                PATIENCE.as_secs()
+            )));
         }
         std::thread::sleep(PAUSE);
     }

@@ -69,7 +69,7 @@ impl Size {
     pub fn limit(self) -> GroupLimit {
         match self.0 {
             millpond_ledger::Size::Bytes(bytes) => GroupLimit::Bytes(bytes),
-            millpond_ledger::Size::Part(thousandths) => GroupLimit::Part(thousandths),
+            millpond_ledger::Size::Permille(thousandths) => GroupLimit::Permille(thousandths),
         }
     }
 
@@ -84,7 +84,7 @@ impl Size {
     pub fn text(self) -> String {
         match self.0 {
             millpond_ledger::Size::Bytes(bytes) => bytes.to_string(),
-            millpond_ledger::Size::Part(thousandths) => {
+            millpond_ledger::Size::Permille(thousandths) => {
                 format!("{}.{}%", thousandths / 10, thousandths % 10)
             }
         }
@@ -104,7 +104,7 @@ impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             millpond_ledger::Size::Bytes(bytes) => f.pad(&units::bytes(bytes)),
-            millpond_ledger::Size::Part(_) => f.pad(self.text().replace(".0%", "%").as_str()),
+            millpond_ledger::Size::Permille(_) => f.pad(self.text().replace(".0%", "%").as_str()),
         }
     }
 }
@@ -123,7 +123,7 @@ mod tests {
             assert_eq!(size.text(), "10737418240", "{text}");
         }
         let half: Size = "50%".parse().unwrap();
-        assert_eq!(half.limit(), GroupLimit::Part(500));
+        assert_eq!(half.limit(), GroupLimit::Permille(500));
         assert_eq!((half.on_card(141 << 30), half.to_string()), (141 << 29, "50%".to_owned()));
         assert_eq!(half.text().parse(), Ok(half));
         let odd: Size = "12.5%".parse().unwrap();

@@ -1,7 +1,7 @@
 //! Hashes of pieces, as they come in, and of everything that is made of them.
 
 use millpond_wire::manifest::{ContentHasher, slab_hash};
-use millpond_wire::{ContentHash, limits};
+use millpond_wire::{ContentHash, caps};
 
 use crate::layout::Layout;
 use crate::shown;
@@ -35,7 +35,7 @@ pub struct MissingHash {
 /// How many pieces so many bytes have.
 #[must_use]
 pub fn piece_count(bytes: u64) -> usize {
-    usize::try_from(bytes.div_ceil(limits::PIECE_BYTES)).unwrap_or(usize::MAX)
+    usize::try_from(bytes.div_ceil(caps::PIECE_BYTES)).unwrap_or(usize::MAX)
 }
 
 impl TensorHashes {
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn pieces_become_tensors_slabs_and_a_version() {
-        let piece = limits::PIECE_BYTES;
+        let piece = caps::PIECE_BYTES;
         let shapes = [2 * piece + 1, 0, 7].map(|bytes| Shape::new_or_empty([bytes]).unwrap());
         let described = ["a", "b", "c"].into_iter().zip(&shapes);
         let layout =

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use millpond_wire::{Dtype, Shape, ShapeError, limits};
+use millpond_wire::{Dtype, Shape, ShapeError, caps};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 
@@ -63,10 +63,10 @@ pub enum HeaderError {
     #[error("its header cannot be read: {0}")]
     Json(#[from] serde_json::Error),
     /// Two tensors with one name.
-    #[error("tensor '{}' is there twice", shown(.0))]
+    #[error("tensor '{}' appears twice", shown(.0))]
     Duplicate(String),
     /// A name that cannot be kept.
-    #[error("tensor '{}' has a name of {} bytes; 1 to {max} are possible", shown(.0), .0.len(), max = limits::NAME_BYTES)]
+    #[error("tensor '{}' has a name of {} bytes; 1 to {max} are possible", shown(.0), .0.len(), max = caps::NAME_BYTES)]
     Name(String),
     /// A dtype that is not in the table.
     #[error("tensor '{}' has the unknown dtype '{}'", shown(.name), shown(.dtype))]
@@ -178,7 +178,7 @@ struct RawInfo {
 impl RawTensor {
     fn check(self) -> Result<HeaderTensor, HeaderError> {
         let Self { name, info } = self;
-        if name.is_empty() || name.len() > limits::NAME_BYTES {
+        if name.is_empty() || name.len() > caps::NAME_BYTES {
             return Err(HeaderError::Name(name));
         }
         // Other spellings are for people; a file has safetensors' own.
@@ -224,15 +224,15 @@ impl<'de> Visitor<'de> for RawVisitor {
         while let Some(name) = map.next_key::<String>()? {
             if name == METADATA_KEY {
                 if std::mem::replace(&mut described, true) {
-                    return Err(A::Error::custom(format!("'{METADATA_KEY}' is there twice")));
+                    return Err(A::Error::custom(format!("'{METADATA_KEY}' appears twice")));
                 }
                 // `null` is how some writers say that there is none.
                 let metadata = map.next_value::<Option<Metadata>>()?;
                 raw.metadata = metadata.map(|texts| texts.0).unwrap_or_default();
                 continue;
             }
-            if raw.tensors.len() == limits::TENSORS_PER_VERSION {
-                let most = limits::TENSORS_PER_VERSION;
+            if raw.tensors.len() == caps::TENSORS_PER_VERSION {
+                let most = caps::TENSORS_PER_VERSION;
                 return Err(A::Error::custom(format!("there are more than {most} tensors")));
             }
             let wrong = |error| A::Error::custom(format!("tensor '{}': {error}", shown(&name)));
@@ -243,7 +243,7 @@ impl<'de> Visitor<'de> for RawVisitor {
     }
 }
 
-type Metadata = UniqueTexts<{ limits::METADATA_ENTRIES }, { limits::METADATA_BYTES }>;
+type Metadata = UniqueTexts<{ caps::METADATA_ENTRIES }, { caps::METADATA_BYTES }>;
 
 /// An object of texts in which no key is there twice, with at most so many entries and bytes.
 #[derive(Debug)]
@@ -275,7 +275,7 @@ impl<'de, const E: usize, const B: usize> Visitor<'de> for TextsVisitor<E, B> {
                 return Err(A::Error::custom("there are more texts than can be kept"));
             }
             if let Some(_earlier) = texts.insert(key.clone(), value) {
-                return Err(A::Error::custom(format!("'{}' is there twice", shown(&key))));
+                return Err(A::Error::custom(format!("'{}' appears twice", shown(&key))));
             }
         }
         Ok(UniqueTexts(texts))
@@ -316,7 +316,7 @@ mod tests {
             (refused("[]"), "an object with one entry for each tensor"),
             (refused("{"), "cannot be read"),
             (refused("{} x"), "trailing characters"),
-            (of(&[u8s("a", 0, 4), u8s("a", 4, 8)]), "tensor 'a' is there twice"),
+            (of(&[u8s("a", 0, 4), u8s("a", 4, 8)]), "tensor 'a' appears twice"),
             (of(&[u8s("a", 0, 4), u8s("b", 2, 6)]), "tensor 'b' begins at 2, inside the one"),
             (
                 of(&[u8s("a", 0, 4), u8s("b", 6, 8)]),
@@ -361,8 +361,8 @@ mod tests {
                 refused(r#"{"w":{"dtype":"F4","shape":[3],"data_offsets":[0,1]}}"#),
                 "tensor 'w': shape [3] of F4 is 12 bits",
             ),
-            (refused(r#"{"__metadata__":{"a":"1","a":"2"}}"#), "'a' is there twice"),
-            (refused(r#"{"__metadata__":{},"__metadata__":{}}"#), "'__metadata__' is there twice"),
+            (refused(r#"{"__metadata__":{"a":"1","a":"2"}}"#), "'a' appears twice"),
+            (refused(r#"{"__metadata__":{},"__metadata__":{}}"#), "'__metadata__' appears twice"),
             (refused(r#"{"__metadata__":{"a":1}}"#), "expected a string"),
         ];
         for (said, message) in cases {

@@ -6,7 +6,7 @@
 use millpond_wire::manifest::{
     LayoutHasher, Manifest, ManifestSlab, ManifestTensor, SLAB_STEP, TENSOR_ALIGN,
 };
-use millpond_wire::{ContentHash, Dtype, Shape, ShapeError, limits};
+use millpond_wire::{ContentHash, Dtype, Shape, ShapeError, caps};
 
 use crate::hashes::Hashes;
 use crate::shown;
@@ -43,10 +43,10 @@ pub enum LayoutError {
     /// Nothing to lay out.
     #[error("there is no tensor to load")]
     Empty,
-    #[error("{0} tensors are too many for one version; at most {max}", max = limits::TENSORS_PER_VERSION)]
+    #[error("{0} tensors are too many for one version; at most {max}", max = caps::TENSORS_PER_VERSION)]
     TooManyTensors(usize),
     /// Two tensors with one name.
-    #[error("tensor '{}' is there twice", shown(.0))]
+    #[error("tensor '{}' appears twice", shown(.0))]
     Duplicate(String),
     /// A tensor that has no whole number of bytes.
     #[error("tensor '{}': {error}", shown(.name))]
@@ -58,7 +58,7 @@ pub enum LayoutError {
 
 impl Layout {
     /// Lays out tensors in slabs of at most `slab_bytes`, where no tensor is larger by itself and
-    /// no more than [`limits::PARTS`] slabs come of it; otherwise slabs are larger.
+    /// no more than [`caps::PARTS`] slabs come of it; otherwise slabs are larger.
     ///
     /// # Errors
     /// [`LayoutError`] for no tensors, too many, one twice, or impossible sizes.
@@ -77,7 +77,7 @@ impl Layout {
         if laid.is_empty() {
             return Err(LayoutError::Empty);
         }
-        if laid.len() > limits::TENSORS_PER_VERSION {
+        if laid.len() > caps::TENSORS_PER_VERSION {
             return Err(LayoutError::TooManyTensors(laid.len()));
         }
         laid.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
@@ -87,7 +87,7 @@ impl Layout {
         let mut most = (slab_bytes / SLAB_STEP).max(1) * SLAB_STEP;
         loop {
             let slabs = place(&mut laid, most).ok_or(LayoutError::TooLarge)?;
-            if slabs.len() <= limits::PARTS {
+            if slabs.len() <= caps::PARTS {
                 return Ok(Self { slabs, tensors: laid });
             }
             most = most.checked_mul(2).ok_or(LayoutError::TooLarge)?;

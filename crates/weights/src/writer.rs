@@ -100,9 +100,7 @@ pub fn header(
 pub struct Shard {
     /// The file's name, as everybody names them.
     pub name: String,
-    /// Which of the tensors it has.
     pub tensors: Vec<usize>,
-    /// Bytes of its tensors.
     pub bytes: u64,
 }
 

@@ -24,7 +24,6 @@ pub enum Transport {
 /// What a slab is made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Backing {
-    /// How the memory is reached.
     pub transport: Transport,
     /// Another program made the memory, and the pond took it in.
     pub adopted: bool,

@@ -98,7 +98,7 @@ impl PiecesKind {
     }
 }
 
-/// A part of a tensor that is hashed by itself: at most [`crate::limits::PIECE_BYTES`].
+/// A part of a tensor that is hashed by itself: at most [`crate::caps::PIECE_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Where it lies, from the start of the tensor that the move is about.
@@ -110,7 +110,6 @@ pub struct Piece {
 /// pieces, one after the other; a run may begin and end inside a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Where in the file.
     pub file_offset: u64,
     pub bytes: u64,
 }

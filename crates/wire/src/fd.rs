@@ -1,6 +1,6 @@
 //! The calls that neither std nor rustix offers safely: locks on open file descriptions, who is at
 //! the other end of a socket, how much of what was sent is unread, counters that another process
-//! writes, sealed bytes that are read where they lie, descriptors that a process is born with, signals that wait or
+//! writes, memory that costs what is used of it, sealed bytes that are read where they lie, descriptors that a process is born with, signals that wait or
 //! are ignored, and which process this is.
 
 use std::fs::File;
@@ -9,9 +9,9 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
-use crate::limits;
+use crate::caps;
 
 /// Who connected, as the kernel says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,8 +76,8 @@ pub fn peer_credentials(socket: impl AsFd) -> io::Result<PeerCredentials> {
     if result != 0 {
         return Err(io::Error::last_os_error());
     }
-    let mut groups = vec![0u32; limits::GROUPS];
-    let mut length = socklen::<[u32; limits::GROUPS]>();
+    let mut groups = vec![0u32; caps::GROUPS];
+    let mut length = socklen::<[u32; caps::GROUPS]>();
     // SAFETY: the buffer holds `length` bytes.
     let result = unsafe {
         libc::getsockopt(
@@ -172,7 +172,7 @@ impl Counters {
         let bytes = count * size_of::<AtomicU64>();
         let size = rustix::fs::fstat(&fd)?.st_size;
         if bytes == 0 || usize::try_from(size).unwrap_or(0) < bytes {
-            return Err(invalid("there are not so many counters"));
+            return Err(invalid("there are fewer counters"));
         }
         let (read, shared) = (ProtFlags::READ, MapFlags::SHARED);
         // SAFETY: a new mapping at an address that the kernel chooses overlaps nothing.
@@ -197,6 +197,56 @@ impl Drop for Counters {
         let bytes = self.count * size_of::<AtomicU64>();
         // SAFETY: the whole mapping of `map`, which nobody else has. It cannot fail for one.
         let _ = unsafe { munmap(self.first.as_ptr().cast(), bytes) };
+    }
+}
+
+/// Zeroed memory of this process, of which only the pages that are used cost anything. A buffer from
+/// the heap is cleared in full by whoever makes it.
+#[derive(Debug)]
+pub struct Pages {
+    first: std::ptr::NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the memory is private, and belongs to this value until it is dropped.
+unsafe impl Send for Pages {}
+// SAFETY: as above; it is changed only through a unique borrow.
+unsafe impl Sync for Pages {}
+
+impl Pages {
+    /// # Errors
+    /// What the system says, for example when memory is short.
+    pub fn new(len: usize) -> io::Result<Self> {
+        let (access, private) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        // SAFETY: a new mapping at an address that the kernel chooses overlaps nothing.
+        let address = unsafe { mmap_anonymous(std::ptr::null_mut(), len, access, private) }?;
+        let first = std::ptr::NonNull::new(address.cast())
+            .ok_or_else(|| io::Error::other("memory was mapped at zero"))?;
+        Ok(Self { first, len })
+    }
+}
+
+impl std::ops::Deref for Pages {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: `len` zeroed bytes are mapped until this value is dropped, and nobody else has
+        // them.
+        unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.len) }
+    }
+}
+
+impl std::ops::DerefMut for Pages {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and the borrow is unique.
+        unsafe { std::slice::from_raw_parts_mut(self.first.as_ptr(), self.len) }
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // SAFETY: the whole mapping of `new`, which nobody else has. It cannot fail for one.
+        let _ = unsafe { munmap(self.first.as_ptr().cast(), self.len) };
     }
 }
 
@@ -430,6 +480,17 @@ mod tests {
         file.write_all_at(&7u64.to_ne_bytes(), 511 * 8).unwrap();
         assert_eq!(counters.read(511), Some(7));
         assert!(Counters::map(File::open("/dev/null").unwrap(), 1).is_err());
+    }
+
+    #[test]
+    fn pages_are_zeroed_and_keep_what_is_written() {
+        let mut pages = Pages::new(3 * 4096).unwrap();
+        assert_eq!(pages.len(), 3 * 4096);
+        assert!(pages.iter().all(|byte| *byte == 0));
+        pages[4095..4099].copy_from_slice(b"pond");
+        let pages = std::thread::spawn(move || pages).join().unwrap();
+        assert_eq!(&pages[4095..4099], b"pond");
+        assert!(Pages::new(0).is_err());
     }
 
     #[test]

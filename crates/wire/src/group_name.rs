@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{TensorName, limits};
+use crate::{TensorName, caps};
 
 /// What the names of groups that nobody named begin with.
 pub const ANONYMOUS_PREFIX: &str = "run-";
@@ -17,7 +17,7 @@ pub struct GroupName(String);
 #[error(
     "group '{0}': a name has 1 to {max} letters, digits, '.', '_' or '-', and does not begin with \
      '.' or '-'; 'pond' is reserved",
-    max = limits::GROUP_NAME_BYTES
+    max = caps::GROUP_NAME_BYTES
 )]
 pub struct GroupNameError(String);
 
@@ -28,14 +28,14 @@ impl GroupName {
     /// [`GroupNameError`].
     pub fn new(text: impl Into<String>) -> Result<Self, GroupNameError> {
         let text = text.into();
-        let fits = (1..=limits::GROUP_NAME_BYTES).contains(&text.len())
+        let fits = (1..=caps::GROUP_NAME_BYTES).contains(&text.len())
             && !text.starts_with(['.', '-'])
             && text != millpond_ledger::POND
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
         if fits {
             Ok(Self(text))
         } else {
-            Err(GroupNameError(text.escape_debug().take(limits::GROUP_NAME_BYTES).collect()))
+            Err(GroupNameError(text.escape_debug().take(caps::GROUP_NAME_BYTES).collect()))
         }
     }
 

@@ -60,7 +60,6 @@ uuid_ids! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LeaseTarget {
     Tensor(TensorId),
-    /// A version of a model.
     Version(VersionId),
 }
 

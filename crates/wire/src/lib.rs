@@ -8,11 +8,12 @@
 //! to one child many times; a copy of such a message as it stands could be made to fill the memory.
 //!
 //! Everything that every crate must agree on lives here once: [dtypes](Dtype), [error kinds](ErrorKind),
-//! [names](TensorName), [limits], and where a pond is [found](runtime_dir).
+//! [names](TensorName), [caps], and where a pond is [found](runtime_dir).
 
 #![deny(unsafe_code)]
 
 mod backing;
+pub mod caps;
 pub mod content;
 mod dtype;
 mod error;
@@ -22,7 +23,6 @@ pub mod fd;
 mod golden;
 mod group_name;
 mod ids;
-pub mod limits;
 pub mod manifest;
 pub mod memfd;
 pub mod message;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::name::{NameError, TensorName, TensorRef};
-use crate::{VersionId, limits};
+use crate::{VersionId, caps};
 
 /// A version's tag, such as `v1`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,7 +21,7 @@ pub enum ModelNameError {
     #[error(
         "version '{0}': a tag has 1 to {max} letters, digits, '.', '_' or '-', and does not begin \
          with '-'",
-        max = limits::TAG_BYTES
+        max = caps::TAG_BYTES
     )]
     Tag(String),
 }
@@ -38,13 +38,13 @@ impl VersionTag {
     /// [`ModelNameError::Tag`].
     pub fn new(text: impl Into<String>) -> Result<Self, ModelNameError> {
         let text = text.into();
-        let fits = (1..=limits::TAG_BYTES).contains(&text.len())
+        let fits = (1..=caps::TAG_BYTES).contains(&text.len())
             && !text.starts_with('-')
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
         if fits {
             Ok(Self(text))
         } else {
-            Err(ModelNameError::Tag(text.escape_debug().take(limits::TAG_BYTES).collect()))
+            Err(ModelNameError::Tag(text.escape_debug().take(caps::TAG_BYTES).collect()))
         }
     }
 
@@ -94,7 +94,7 @@ pub struct ModelRef {
 /// [`ModelNameError`] that says what is wrong.
 pub fn model_name(text: &str) -> Result<TensorName, ModelNameError> {
     if text.contains('@') {
-        return Err(ModelNameError::At(text.escape_debug().take(limits::NAME_BYTES).collect()));
+        return Err(ModelNameError::At(text.escape_debug().take(caps::NAME_BYTES).collect()));
     }
     Ok(TensorName::new(text)?)
 }

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::limits;
+use crate::caps;
 
-/// The part of a name that belongs to everybody of a tenant.
+/// The scope that belongs to everybody of a tenant.
 pub const PUBLIC_PREFIX: &str = "public/";
 
 /// A checked name such as `acts/x` or `public/llama/wte`, without an owner.
@@ -17,7 +17,7 @@ pub struct TensorName(String);
 pub struct TensorRef {
     /// The owner's user id; `None` means one's own, then `public/`.
     pub user: Option<u32>,
-    /// The name inside the owner's part.
+    /// The name inside the owner's scope.
     pub name: TensorName,
 }
 
@@ -26,7 +26,7 @@ pub struct TensorRef {
 pub enum NameError {
     #[error("a tensor name cannot be empty")]
     Empty,
-    #[error("a tensor name of {0} bytes is too long; at most {max}", max = limits::NAME_BYTES)]
+    #[error("a tensor name of {0} bytes is too long; at most {max}", max = caps::NAME_BYTES)]
     TooLong(usize),
     /// Something that would not be safe or readable in a path, a shell or a log.
     #[error("tensor name '{name}': {reason}")]
@@ -48,7 +48,7 @@ impl TensorName {
         if text.is_empty() {
             return Err(NameError::Empty);
         }
-        if text.len() > limits::NAME_BYTES {
+        if text.len() > caps::NAME_BYTES {
             return Err(NameError::TooLong(text.len()));
         }
         let malformed =
@@ -80,7 +80,7 @@ impl TensorName {
         &self.0
     }
 
-    /// Whether it lies in the part that belongs to everybody.
+    /// Whether it lies in the scope that belongs to everybody.
     #[must_use]
     pub fn is_public(&self) -> bool {
         self.0.starts_with(PUBLIC_PREFIX)
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_paths_of_printable_parts() {
+    fn names_are_paths_of_printable_segments() {
         for good in ["x", "acts/x", "public/a.b-c_d", "модель/слой"] {
             assert_eq!(TensorName::new(good).unwrap().as_str(), good);
         }

@@ -5,13 +5,13 @@
 //! another state. So an unchanged slot says that the last answer still holds; a changed one says
 //! only that one has to ask.
 
-use crate::limits::PAGE_SLOTS;
+use crate::caps::PAGE_SLOTS;
 use crate::message::Target;
 use crate::name::{PUBLIC_PREFIX, TensorName};
-use crate::{LeaseTarget, limits};
+use crate::{LeaseTarget, caps};
 
 /// Bytes of the page.
-pub const BYTES: usize = limits::PAGE_SLOTS * 8;
+pub const BYTES: usize = caps::PAGE_SLOTS * 8;
 
 /// The slot of a name. A bare name may mean one's own or `public/`: both have the same slot, and
 /// so has the same name of every user.

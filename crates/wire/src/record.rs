@@ -33,7 +33,6 @@ pub enum Record {
         pond: PondId,
         /// Key of the lease tokens.
         key: [u8; 16],
-        /// When the pond was made.
         created_unix_ms: u64,
     },
     /// A client process is known; its pidfd is held.
@@ -47,7 +46,6 @@ pub enum Record {
     /// The slab's descriptor will be dropped.
     SlabGone(SlabId),
     TensorMade(TensorRecord),
-    /// A tensor was published.
     TensorPublished {
         tensor: TensorId,
         token: Token,
@@ -67,7 +65,6 @@ pub enum Record {
     },
     /// No new leases on it.
     TensorDeleted(TensorId),
-    /// Its memory was given back.
     TensorFreed(TensorId),
     /// A version of a model exists; its parts were recorded before it.
     VersionStaged(VersionRecord),
@@ -90,7 +87,6 @@ pub enum Record {
         name: TensorName,
         token: Token,
     },
-    /// A GPU of the pond.
     DeviceSeen(DeviceRecord),
     /// A kind that this version does not know.
     Unknown,

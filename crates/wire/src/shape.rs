@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::caps;
 use crate::dtype::Dtype;
-use crate::limits;
 
 /// The extent of a tensor in each dimension; empty for a scalar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
@@ -13,23 +13,18 @@ pub struct Shape(Vec<u64>);
 /// Why a shape is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
-    /// More dimensions than [`limits::DIMENSIONS`].
-    #[error("{0} dimensions are too many; the limit is {max}", max = limits::DIMENSIONS)]
+    /// More dimensions than [`caps::DIMENSIONS`].
+    #[error("{0} dimensions are too many; the limit is {max}", max = caps::DIMENSIONS)]
     TooManyDimensions(usize),
     /// A dimension is zero, so there is nothing to keep.
     #[error("shape {0} has no elements; a tensor needs at least one")]
     Empty(String),
-    /// More elements than [`limits::TENSOR_ELEMENTS`], or more than a number can hold.
+    /// More elements than [`caps::TENSOR_ELEMENTS`], or more than a number can hold.
     #[error("shape {0} has more than 2^50 elements")]
     TooLarge(String),
     /// Packed elements that do not fill their last byte.
     #[error("shape {shape} of {dtype} is {bits} bits, which is not a whole number of bytes")]
-    PartialByte {
-        shape: String,
-        dtype: Dtype,
-        /// Its bits in all.
-        bits: u64,
-    },
+    PartialByte { shape: String, dtype: Dtype, bits: u64 },
     /// Not a comma-separated list of numbers.
     #[error("'{0}' is not a shape; write it as 4096,4096")]
     Syntax(String),
@@ -51,14 +46,14 @@ impl Shape {
     /// [`ShapeError`] for too many dimensions or too many elements.
     pub fn new_or_empty(dims: impl Into<Vec<u64>>) -> Result<Self, ShapeError> {
         let shape = Shape(dims.into());
-        if shape.0.len() > limits::DIMENSIONS {
+        if shape.0.len() > caps::DIMENSIONS {
             return Err(ShapeError::TooManyDimensions(shape.0.len()));
         }
         // A zero hides nothing: strides are products of the other dimensions.
         let elements =
             shape.0.iter().try_fold(1u64, |product, dim| product.checked_mul(*dim.max(&1)));
         match elements {
-            Some(elements) if elements <= limits::TENSOR_ELEMENTS => Ok(shape),
+            Some(elements) if elements <= caps::TENSOR_ELEMENTS => Ok(shape),
             _ => Err(ShapeError::TooLarge(shape.to_string())),
         }
     }
@@ -137,8 +132,8 @@ mod tests {
         assert!(matches!(Shape::new([u64::MAX, u64::MAX]), Err(ShapeError::TooLarge(_))));
         assert!(matches!(Shape::new(vec![1; 17]), Err(ShapeError::TooManyDimensions(17))));
         assert!(Shape::new(vec![1; 16]).is_ok());
-        assert!(Shape::new([limits::TENSOR_ELEMENTS]).is_ok());
-        assert!(Shape::new([limits::TENSOR_ELEMENTS + 1]).is_err());
+        assert!(Shape::new([caps::TENSOR_ELEMENTS]).is_ok());
+        assert!(Shape::new([caps::TENSOR_ELEMENTS + 1]).is_err());
         for bad in ["2,a", "(2,3", "[2)", "2,3,"] {
             assert!(matches!(bad.parse::<Shape>(), Err(ShapeError::Syntax(_))), "{bad}");
         }

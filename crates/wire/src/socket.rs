@@ -13,7 +13,7 @@ use rustix::net::{
     SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
 };
 
-use crate::limits;
+use crate::caps;
 
 /// A path that does not fit the kernel's address structure.
 pub const PATH_BYTES: usize = 107;
@@ -176,7 +176,9 @@ fn connect_within(path: &Path, queue: Duration) -> Result<OwnedFd, SocketError> 
         let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not a socket");
         return Err(SocketError::Io { what: what(), source });
     }
-    let host = is_invitation(path, &found).then_some(found.uid());
+    // Most are one's own or root's: only another user's is looked at more closely.
+    let own = [me, 0].contains(&found.uid());
+    let host = (!own && is_invitation(path, &found)).then_some(found.uid());
     trusted(path, found.uid(), me, host)?;
     let socket = new_socket()?;
     let limit = |time| {
@@ -188,9 +190,8 @@ fn connect_within(path: &Path, queue: Duration) -> Result<OwnedFd, SocketError> 
         .map_err(SocketError::io(what()))?;
     limit(None)?;
     // The file's owner is who made it; the listener's credentials are who answers.
-    let peer = crate::fd::peer_credentials(&socket)
-        .map_err(|source| SocketError::Io { what: what(), source })?;
-    trusted(path, peer.user, me, host)?;
+    let peer = rustix::net::sockopt::socket_peercred(&socket).map_err(SocketError::io(what()))?;
+    trusted(path, peer.uid.as_raw(), me, host)?;
     Ok(socket)
 }
 
@@ -247,14 +248,14 @@ pub fn send(
     fds: &[BorrowedFd<'_>],
     blocking: bool,
 ) -> Result<(), SocketError> {
-    if bytes.len() > limits::MESSAGE_BYTES || fds.len() > limits::MESSAGE_FDS {
+    if bytes.len() > caps::MESSAGE_BYTES || fds.len() > caps::MESSAGE_FDS {
         return Err(SocketError::Lying("the message to be sent is too large"));
     }
     let mut flags = SendFlags::NOSIGNAL;
     if !blocking {
         flags |= SendFlags::DONTWAIT;
     }
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(limits::MESSAGE_FDS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(caps::MESSAGE_FDS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
         return Err(SocketError::Lying("too many descriptors to be sent"));
@@ -288,7 +289,7 @@ pub fn receive(
     if !blocking {
         flags |= RecvFlags::DONTWAIT;
     }
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(limits::MESSAGE_FDS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(caps::MESSAGE_FDS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let message = loop {
         let result =
@@ -311,7 +312,7 @@ pub fn receive(
         return Err(SocketError::Lying("a message was larger than 64 KiB"));
     }
     let cut = message.flags.intersects(ReturnFlags::CTRUNC);
-    if fds.len() > limits::MESSAGE_FDS || (cut && fds.len() == limits::MESSAGE_FDS) {
+    if fds.len() > caps::MESSAGE_FDS || (cut && fds.len() == caps::MESSAGE_FDS) {
         return Err(SocketError::Lying("a message came with more than 128 descriptors"));
     }
     if cut {
@@ -336,7 +337,7 @@ mod tests {
         let (a, b) = pair().unwrap();
         let null = File::open("/dev/null").unwrap();
         send(&a, b"one", &[null.as_fd(), null.as_fd()], true).unwrap();
-        let mut buffer = vec![0; limits::MESSAGE_BYTES];
+        let mut buffer = vec![0; caps::MESSAGE_BYTES];
         let received = receive(&b, &mut buffer, true).unwrap().unwrap();
         assert_eq!(&buffer[..received.bytes], b"one");
         assert_eq!(received.fds.len(), 2);
@@ -370,9 +371,9 @@ mod tests {
     fn more_descriptors_than_allowed_are_the_senders_fault() {
         let (a, b) = pair().unwrap();
         let null = File::open("/dev/null").unwrap();
-        let many = [null.as_fd(); limits::MESSAGE_FDS + 1];
+        let many = [null.as_fd(); caps::MESSAGE_FDS + 1];
         let mut space =
-            [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(limits::MESSAGE_FDS + 1))];
+            [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(caps::MESSAGE_FDS + 1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         assert!(control.push(SendAncillaryMessage::ScmRights(&many)));
         let bytes = [IoSlice::new(b"x")];
@@ -384,10 +385,10 @@ mod tests {
     #[test]
     fn too_large_is_refused_on_both_sides() {
         let (a, b) = pair().unwrap();
-        let large = vec![1; limits::MESSAGE_BYTES + 1];
+        let large = vec![1; caps::MESSAGE_BYTES + 1];
         assert!(matches!(send(&a, &large, &[], true), Err(SocketError::Lying(_))));
         rustix::net::send(&a, &large, SendFlags::empty()).unwrap();
-        let mut buffer = vec![0; limits::MESSAGE_BYTES];
+        let mut buffer = vec![0; caps::MESSAGE_BYTES];
         assert!(matches!(receive(&b, &mut buffer, true), Err(SocketError::Lying(_))));
     }
 

@@ -164,7 +164,7 @@ class DriverError(Error):
     """The GPU driver is missing, or refused."""
 
 class ProtocolError(Error):
-    """A message was malformed, or of a version that is not spoken here."""
+    """A message was malformed, or of an unsupported version."""
 
 class UnknownKind(Error):
     """The daemon is older than this request."""

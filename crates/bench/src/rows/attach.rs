@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use millpond_wire::TensorId;
 
-use super::{Rows, TURNS, ready};
+use super::{Rows, TURNS, fresh, ready};
 use crate::ground::Bench;
 use crate::json::RowJson;
 use crate::measure::Measure;
@@ -23,6 +23,8 @@ pub const NAMES: &[&str] = &[
     "attach/handles-8",
     "attach/handles-64",
     "attach/handles-148",
+    fresh::FIRST,
+    fresh::CONNECT,
 ];
 
 const FLOOR: &str = "bare import, reserve, map and set access";
@@ -55,6 +57,7 @@ pub fn run(bench: &mut Bench) -> Rows {
     for (name, handles) in NAMES.iter().skip(SIZES.len()).zip(HANDLES) {
         rows.push(measure(bench, name, total / handles / PAGE * PAGE, handles, None)?);
     }
+    rows.extend(fresh::run(bench)?);
     Ok(rows)
 }
 
@@ -67,56 +70,56 @@ fn measure(
 ) -> Result<RowJson, CommandError> {
     let rounds = bench.ground.count(200, 20) / u32::try_from(handles / 8).unwrap_or(1).clamp(1, 8);
     let device = bench.ground.card.device.clone();
-    let parts = Parts::make(bench, bytes, handles)?;
+    let attached = Slabs::make(bench, bytes, handles)?;
     let (mut own, mut raw) = (Vec::new(), Vec::new());
     let turn = (rounds / TURNS).max(1);
     for _ in 0..rounds / turn {
-        let (names, device) = (parts.names.clone(), device.clone());
+        let (names, device) = (attached.names.clone(), device.clone());
         let floor = Measure::AttachRaw { device, names: names.clone(), rounds: turn };
         raw.extend(bench.worker.times(&Order::from(floor))?);
         let attach = Measure::Attach { names, beside: None, rounds: turn };
         own.extend(bench.worker.times(&Order::from(attach))?);
     }
     let what = match handles {
-        1 => format!("attach of {} in 1 handle", units::bytes(parts.slab_bytes)),
-        _ => format!("attach of {} in {handles} handles", units::bytes(parts.slab_bytes)),
+        1 => format!("attach of {} in 1 handle", units::bytes(attached.slab_bytes)),
+        _ => format!("attach of {} in {handles} handles", units::bytes(attached.slab_bytes)),
     };
-    parts.delete(bench)?;
+    attached.delete(bench)?;
     // Of little memory the message takes as long as the driver.
-    let ratio = (parts_are_large(bytes, handles)).then_some(1.5);
+    let ratio = (is_large(bytes, handles)).then_some(1.5);
     let goal = Goal { ratio, value: under, gpu_only: true };
     let row = RowJson::times(name, what, &Samples::new(own)).beside(FLOOR, &Samples::new(raw));
     Ok(row.goal(goal, bench.ground.card.soft))
 }
 
 /// Whether it is a model that is attached.
-fn parts_are_large(bytes: u64, handles: u64) -> bool {
+fn is_large(bytes: u64, handles: u64) -> bool {
     bytes.saturating_mul(handles) >= LARGE / 100 * 99
 }
 
 /// Tensors in as many slabs.
-struct Parts {
+struct Slabs {
     names: Vec<String>,
     made: Vec<TensorId>,
     slab_bytes: u64,
 }
 
-impl Parts {
+impl Slabs {
     /// Each of these bytes; where they would share slabs, as many slabs of one page.
     fn make(bench: &Bench, bytes: u64, handles: u64) -> Result<Self, CommandError> {
         let bytes = if bytes >= OWN_SLAB { bytes } else { HALF_PAGE };
-        let mut parts = Self { names: Vec::new(), made: Vec::new(), slab_bytes: 0 };
+        let mut attached = Self { names: Vec::new(), made: Vec::new(), slab_bytes: 0 };
         let mut slabs = BTreeSet::new();
         while (slabs.len() as u64) < handles {
-            let name = format!("millpond-bench/attach/{}", parts.made.len());
+            let name = format!("millpond-bench/attach/{}", attached.made.len());
             let made = bench.pond.reserve(ready(&name, bytes))?;
-            parts.made.push(made.tensor);
+            attached.made.push(made.tensor);
             if slabs.insert(made.slab) {
-                parts.names.push(name);
-                parts.slab_bytes += made.slab_bytes;
+                attached.names.push(name);
+                attached.slab_bytes += made.slab_bytes;
             }
         }
-        Ok(parts)
+        Ok(attached)
     }
 
     fn delete(self, bench: &Bench) -> Result<(), CommandError> {

@@ -5,6 +5,7 @@ mod connections;
 mod create;
 mod crowd;
 mod death;
+mod fresh;
 mod get;
 mod listing;
 mod memory;

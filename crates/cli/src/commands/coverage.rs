@@ -32,7 +32,7 @@ pub fn run(args: &CoverageArgs, printer: &Printer) -> Outcome {
     let exports = Elf::open(&library).and_then(|elf| elf.exports());
     let exports = exports.map_err(|error| failed(format!("'{}'", library.display()), error))?;
     if !exports.iter().any(|name| name == "cuInit") {
-        let message = format!("'{}' is no CUDA driver: it has no cuInit", library.display());
+        let message = format!("'{}' is not a CUDA driver: it has no cuInit", library.display());
         return Err(Report::new(Code::Kind(ErrorKind::File), message)
             .hint("`--library` names a libcuda.so.1")
             .into());

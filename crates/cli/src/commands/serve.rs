@@ -82,7 +82,6 @@ pub fn ended(result: Result<ExitReason, KeeperError>) -> Outcome {
     }
 }
 
-/// A setting that is wrong.
 fn wrong_setting(error: ConfigError) -> CommandError {
     let report = Report::new(Code::Usage, chain(&error));
     hinted(report, error.hint())

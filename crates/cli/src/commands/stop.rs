@@ -121,8 +121,8 @@ fn too_slow(folder: &Path, timeout: Duration) -> CommandError {
 
 fn unseen(folder: &Path) -> CommandError {
     wrong(format!(
-        "somebody listens in '{}', but no keeper is to be seen from here: it may run in another \
-         container",
+        "a process listens in '{}', but no keeper is visible from here: it may run in \
+         another container",
         folder.display()
     ))
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use millpond::{EventKind, Events, Pond, Status};
 use millpond_view as view;
-use millpond_wire::{Epoch, limits};
+use millpond_wire::{Epoch, caps};
 
 use crate::args::{Global, UpgradeArgs};
 use crate::error::{CommandError, Outcome, Report, failed, wrong};
@@ -51,7 +51,7 @@ pub fn run(args: &UpgradeArgs, global: &Global, printer: &Printer) -> Outcome {
 fn absolute(program: &Path) -> Result<String, CommandError> {
     let path = std::path::absolute(program)
         .map_err(|error| failed(format_args!("finding '{}'", program.display()), error))?;
-    let text = path.to_str().filter(|text| text.len() <= limits::PATH_BYTES);
+    let text = path.to_str().filter(|text| text.len() <= caps::PATH_BYTES);
     let wanted = format!("'{}' is not a path of at most 4096 bytes of UTF-8", path.display());
     text.map(str::to_owned).ok_or_else(|| wrong(wanted))
 }

@@ -151,7 +151,7 @@ mod tests {
         let error = Cli::try_parse_from(["millpond", "inspekt"]).unwrap_err();
         let said = usage::report(&error, &help_command(std::iter::empty())).failure;
         assert_eq!(said.message, "unrecognized subcommand 'inspekt'");
-        assert_eq!(said.hint.as_deref(), Some("`millpond help` lists what there is"));
+        assert_eq!(said.hint.as_deref(), Some("`millpond help` lists the commands"));
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl From<Refusal> for Report {
                     .hint(format!("chmod +x '{file}'"))
             }
             Refusal::Unsafe(why) => Report::new(Code::Kind(ErrorKind::Untrusted), why)
-                .hint("take the right to write away from others: `chmod go-w`"),
+                .hint("remove write permission for others: `chmod go-w`"),
         }
     }
 }

@@ -9,7 +9,6 @@ pub struct DemoJson {
     pub ok: bool,
     /// Name and version of the driver.
     pub driver: String,
-    /// Whether that is the software driver.
     pub software_driver: bool,
     pub device: String,
     pub device_name: String,
@@ -17,7 +16,6 @@ pub struct DemoJson {
     pub reading: String,
     pub workers: u64,
     pub tensors: u64,
-    /// Bytes of all tensors together.
     pub bytes: u64,
     /// Bytes that the pond took from the GPU for them.
     pub slab_bytes: Option<u64>,
@@ -36,7 +34,6 @@ pub struct DemoJson {
     pub lost_bytes: Option<u64>,
     /// What the driver's used bytes are more than before the pond was started.
     pub leaked_bytes: Option<u64>,
-    /// How long things took.
     pub times: DemoTimes,
     /// Every claim and whether it was true.
     pub claims: Vec<ClaimJson>,

@@ -1,6 +1,6 @@
 //! Connections: attempts, hello, claims.
 
-use millpond_wire::limits::MESSAGE_BYTES;
+use millpond_wire::caps::MESSAGE_BYTES;
 use millpond_wire::message::{Claim, LeaseClaim, ReplyBody, RequestBody, VERSION, Welcome};
 use millpond_wire::{Epoch, ErrorKind};
 

@@ -1,6 +1,6 @@
 //! What is done while nobody calls.
 
-use millpond_wire::limits::LEASES_PER_MESSAGE;
+use millpond_wire::caps::LEASES_PER_MESSAGE;
 
 use super::*;
 use crate::Duty;

@@ -13,8 +13,8 @@ use millpond_wire::message::{
     TensorInfo,
 };
 use millpond_wire::{
-    Audience, Backing, ClientId, Dtype, ErrorKind, Failure, GpuUuid, LeaseId, Mode, PondId, Shape,
-    SlabId, TensorId, TensorState,
+    Audience, Backing, ClientId, Dtype, ErrorKind, Failure, LeaseId, Mode, PondId, Shape, TensorId,
+    samples,
 };
 
 use crate::{Ask, Call, Ended, Next, Received, Session, Verdict};
@@ -127,25 +127,7 @@ fn failure(kind: ErrorKind) -> ReplyBody {
 }
 
 fn grant(lease: LeaseId) -> ReplyBody {
-    let info = TensorInfo {
-        tensor: TensorId::random(),
-        name: None,
-        dtype: Dtype::U8,
-        shape: Shape::new([128]).unwrap(),
-        device: GpuUuid([3; 16]),
-        bytes: 128,
-        state: TensorState::Ready,
-        generation: 1,
-        user: 1000,
-        audience: Audience::User,
-        ephemeral: false,
-        created_unix_ms: 1,
-        slab: SlabId::random(),
-        slab_bytes: 2 << 20,
-        offset: 256,
-        leases: 1,
-        life: Life::default(),
-    };
+    let info = TensorInfo { tensor: TensorId::random(), bytes: 128, ..samples::tensor_info() };
     let (lease, backing) = (Some((lease, Mode::ReadOnly, [1; 16])), Backing::default());
     ReplyBody::Tensor(TensorGrant { info, lease, existed: false, backing })
 }

@@ -244,8 +244,8 @@ impl Error {
                     }
                     // That it is not there is what the error says already.
                     io::ErrorKind::NotFound => String::new(),
-                    io::ErrorKind::ConnectionRefused => "nobody listens there".to_owned(),
-                    io::ErrorKind::WouldBlock => "nobody takes new connections there".to_owned(),
+                    io::ErrorKind::ConnectionRefused => "nothing listens there".to_owned(),
+                    io::ErrorKind::WouldBlock => "nothing accepts connections there".to_owned(),
                     _ => source.to_string(),
                 };
                 Error::NoPond { path, reason }

@@ -36,7 +36,7 @@ impl Error {
                 )
             }
             Error::File { reason: Some(std::io::ErrorKind::AlreadyExists), .. } => {
-                "`--force` writes over it".to_owned()
+                "`--force` overwrites it".to_owned()
             }
             Error::ReadOnly { .. } => "get it with `GetOptions::read_write()`".to_owned(),
             Error::DeviceNotVisible { .. } => {
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(shown, format!("{error}\nhint: {}", error.hint().unwrap()));
         assert_eq!(error.to_string(), "no pond answers on '/run/millpond/sock'");
         let refused = connecting(111).to_string();
-        assert_eq!(refused, "no pond answers on '/run/millpond/sock' (nobody listens there)");
+        assert_eq!(refused, "no pond answers on '/run/millpond/sock' (nothing listens there)");
         assert_eq!(connecting(13).kind(), ErrorKind::Denied);
         assert!(error.hint().unwrap().contains("`millpond serve"));
         assert_eq!(error.kind(), ErrorKind::NoPond);

@@ -105,15 +105,28 @@ impl Pond {
     pub fn attach_with(&self, target: impl IntoVersion, options: AttachOptions) -> Result<Model> {
         let target = target.into_version()?;
         let core = self.core();
-        core.cuda.prepare(None)?;
+        if !options.wait.is_zero() {
+            // Who has no driver does not wait for a version.
+            core.cuda.prepare(None)?;
+        }
         // Read before anything is asked: what changes after it shows later.
         let mark = match &target {
             VersionTarget::Name(name) => core.link.mark(&Target::Name(name.model.clone())),
             VersionTarget::Id(_) => None,
         };
-        let (lease, granted) = self.ask_version(target, Mode::ReadOnly, options.wait)?;
-        let model = self.map_version(lease, granted);
-        match model {
+        let mut prepared = Ok(());
+        let prepare = || prepared = core.cuda.prepare(None);
+        let asked = self.ask_version_while(target, Mode::ReadOnly, options.wait, prepare);
+        let asked = match (prepared, asked) {
+            (Err(error), Ok((lease, _))) => {
+                core.link.give_back(lease);
+                return Err(error);
+            }
+            (Err(error), Err(_)) => return Err(error),
+            (Ok(()), asked) => asked,
+        };
+        let (lease, granted) = asked?;
+        match self.map_version(lease, granted) {
             Ok(model) => {
                 let info = &model.seen.info;
                 *lock(&model.following.known) =
@@ -135,10 +148,21 @@ impl Pond {
         mode: Mode,
         wait: Duration,
     ) -> Result<(LeaseId, Granted)> {
+        self.ask_version_while(target, mode, wait, || ())
+    }
+
+    /// The same, with work of the caller that is done while the pond does its own.
+    fn ask_version_while(
+        &self,
+        target: VersionTarget,
+        mode: Mode,
+        wait: Duration,
+        work: impl FnOnce(),
+    ) -> Result<(LeaseId, Granted)> {
         let link = &self.core().link;
         let lease = link.new_lease();
         let get = VersionGet { target, lease, mode, wait_ms: wait_ms(wait) };
-        let answer = link.call(
+        let answer = link.call_while(
             Ask {
                 what: WHAT,
                 body: RequestBody::VersionGet(get),
@@ -147,6 +171,7 @@ impl Pond {
                 waits_until: Instant::now().checked_add(wait),
             },
             None,
+            work,
         )?;
         match granted::with_lease(WHAT, answer, lease, mode) {
             Ok(granted) => Ok((lease, granted)),

@@ -9,7 +9,7 @@ use millpond_wire::message::{
     VersionInfo,
 };
 use millpond_wire::{
-    ErrorKind, LeaseTarget, TensorName, Token, VersionId, VersionTag, VersionTarget, limits, memfd,
+    ErrorKind, LeaseTarget, TensorName, Token, VersionId, VersionTag, VersionTarget, caps, memfd,
 };
 
 use super::template::stored_bytes;
@@ -63,8 +63,8 @@ pub(crate) fn commit(
 ) -> Result<VersionInfo> {
     const WHAT: &str = "a commit";
     let bytes = manifest.encode();
-    if bytes.len() as u64 > limits::MANIFEST_BYTES {
-        let (has, most) = (bytes.len(), limits::MANIFEST_BYTES);
+    if bytes.len() as u64 > caps::MANIFEST_BYTES {
+        let (has, most) = (bytes.len(), caps::MANIFEST_BYTES);
         let message = format!("names and metadata take {has} bytes, at most {most} fit");
         return Err(Error::file(message));
     }

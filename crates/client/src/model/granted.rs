@@ -9,7 +9,7 @@ use std::sync::Arc;
 use millpond_client_core::Lost;
 use millpond_wire::fd::SealedMap;
 use millpond_wire::message::{PartInfo, ReplyBody, RequestBody, VersionGrant, VersionInfo};
-use millpond_wire::{ErrorKind, LeaseId, Mode, VersionId, limits};
+use millpond_wire::{ErrorKind, LeaseId, Mode, VersionId, caps};
 
 use super::ManifestMap;
 use super::version::label;
@@ -51,7 +51,7 @@ pub(crate) fn with_lease(
     let VersionGrant { info, parts, lease: granted, manifest, slabs } = *grant;
     let granted = granted.map(|(lease, mode, _)| (lease, mode));
     let (Some(lost), true) = (answer.lost, granted == Some((lease, mode))) else {
-        return Err(Error::Protocol(format!("its answer to {what} has not the lease asked for")));
+        return Err(Error::Protocol(format!("its answer to {what} lacks the requested lease")));
     };
     parts.iter().try_for_each(|part| part.backing.supported())?;
     let mut fds = answer.fds;
@@ -77,7 +77,7 @@ pub(super) fn open(info: &VersionInfo, parts: &[PartInfo], fd: impl AsFd) -> Res
         let message = format!("version '{}' cannot be used: {reason}", label(info));
         Error::version(ErrorKind::Invalid, message, hint)
     };
-    let bytes = SealedMap::map(fd, limits::MANIFEST_BYTES)
+    let bytes = SealedMap::map(fd, caps::MANIFEST_BYTES)
         .map_err(|error| refuse(format!("its manifest: {error}")))?;
     let manifest = ManifestMap::open(bytes).map_err(|error| refuse(error.to_string()))?;
     let slabs = manifest.slabs();
@@ -103,7 +103,7 @@ impl Slabs {
             return Ok(None);
         }
         if self.here.is_empty() {
-            let wanted = (self.count - self.next).min(limits::MESSAGE_FDS);
+            let wanted = (self.count - self.next).min(caps::MESSAGE_FDS);
             let number = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
             let (first, count) = (number(self.next), number(wanted));
             let (version, lease) = (self.version, self.lease);

@@ -241,7 +241,10 @@ impl Pond {
         let Granted { info, parts, lost, mut slabs, .. } = granted;
         let sizes = parts.iter().map(|part| part.bytes);
         if !sizes.clone().eq(manifest.slabs.iter().map(|slab| slab.bytes)) {
-            return Err(Error::Protocol(format!("'{}' has other slabs than asked", label(&info))));
+            return Err(Error::Protocol(format!(
+                "'{}' has other slabs than requested",
+                label(&info)
+            )));
         }
         let (arena, slot) = match &like {
             Some(_) => {

@@ -3,7 +3,7 @@
 pub(super) use millpond_weights::DEFAULT_SLAB_BYTES as SLAB_BYTES;
 use millpond_weights::Layout;
 use millpond_wire::manifest::{Manifest, ManifestSlab, ManifestTensor};
-use millpond_wire::{ContentHash, Dtype, ErrorKind, Shape, VersionTarget, limits};
+use millpond_wire::{ContentHash, Dtype, ErrorKind, Shape, VersionTarget, caps};
 
 use crate::{Error, Result};
 
@@ -24,8 +24,8 @@ pub(super) fn laid_out(
 ) -> Result<Manifest> {
     let mut shapes = Vec::with_capacity(tensors.len());
     for name in tensors.iter().map(|(name, ..)| name).chain(ties.iter().map(|(name, _)| name)) {
-        if name.is_empty() || name.len() > limits::NAME_BYTES {
-            let (length, most) = (name.len(), limits::NAME_BYTES);
+        if name.is_empty() || name.len() > caps::NAME_BYTES {
+            let (length, most) = (name.len(), caps::NAME_BYTES);
             let message = format!("a tensor's name has {length} bytes; it must have 1 to {most}");
             return Err(Error::version(ErrorKind::Invalid, message, None));
         }
@@ -70,14 +70,14 @@ fn tie(manifest: &mut Manifest, ties: &[(String, String)]) -> Result<()> {
         };
         tied.push(ManifestTensor { name: name.clone(), ..manifest.tensors[found].clone() });
     }
-    if manifest.tensors.len() + tied.len() > limits::TENSORS_PER_VERSION {
-        let (count, most) = (manifest.tensors.len() + tied.len(), limits::TENSORS_PER_VERSION);
+    if manifest.tensors.len() + tied.len() > caps::TENSORS_PER_VERSION {
+        let (count, most) = (manifest.tensors.len() + tied.len(), caps::TENSORS_PER_VERSION);
         return refuse(format!("{count} tensors are too many for one version; at most {most}"));
     }
     manifest.tensors.extend(tied);
     manifest.tensors.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
     match manifest.tensors.windows(2).find(|pair| pair[0].name == pair[1].name) {
-        Some(pair) => refuse(format!("tensor '{}' is there twice", pair[0].name.escape_debug())),
+        Some(pair) => refuse(format!("tensor '{}' appears twice", pair[0].name.escape_debug())),
         None => Ok(()),
     }
 }
@@ -92,13 +92,13 @@ pub(crate) fn stored_bytes(manifest: &Manifest) -> u64 {
 }
 
 pub(super) fn of_nothing(model: &str) -> Error {
-    let message = format!("a version of '{model}' needs tensors, or another version to be like");
-    let hint = "say `.like(version)` or `.tensors(...)`".to_owned();
+    let message = format!("a version of '{model}' needs tensors, or a version to start from");
+    let hint = "use `.like(version)` or `.tensors(...)`".to_owned();
     Error::version(ErrorKind::Invalid, message, hint)
 }
 
 pub(super) fn ties_of_another() -> Error {
-    let message = "a version that is like another one has the ties of that one, and no others";
+    let message = "a version made with `.like` has the ties of the original, and no others";
     let hint = "stage it with `.tensors(...)`".to_owned();
     Error::version(ErrorKind::Invalid, message.to_owned(), hint)
 }

@@ -10,6 +10,7 @@ use millpond_wire::{ContentHash, Dtype, GpuUuid, Shape};
 
 use super::ManifestMap;
 use super::attachment::Attachment;
+use crate::tensor::zeros;
 use crate::{Error, Result};
 
 /// A tensor of an attached version. It holds the version's lease: nothing is unmapped while it
@@ -123,12 +124,8 @@ impl ModelTensor {
     /// # Errors
     /// What the driver answers, or if this machine's memory is too small.
     pub fn to_vec(&self) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let size = usize::try_from(self.bytes()).unwrap_or(usize::MAX);
-        bytes
-            .try_reserve_exact(size)
+        let mut bytes = zeros(self.bytes())
             .map_err(|error| Error::system(format!("a copy of '{}'", self.name()), error))?;
-        bytes.resize(size, 0);
         self.copy_to_host(0, &mut bytes)?;
         Ok(bytes)
     }

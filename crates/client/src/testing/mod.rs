@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use millpond_wire::message::{MoveWork, Reply, ReplyBody, Request, RequestBody};
 use millpond_wire::{
-    ContentHash, ErrorKind, Failure, Piece, PiecesKind, limits, runtime_dir, socket,
+    ContentHash, ErrorKind, Failure, Piece, PiecesKind, caps, runtime_dir, socket,
 };
 use rustix::event::PollFlags;
 use tempfile::TempDir;
@@ -153,7 +153,7 @@ impl Drop for FakePond {
 
 impl Shared {
     fn serve(&self, number: usize, client: &OwnedFd) {
-        let mut buffer = vec![0; limits::MESSAGE_BYTES];
+        let mut buffer = vec![0; caps::MESSAGE_BYTES];
         let gone =
             || self.stop.load(Ordering::Acquire) || self.hung_up.load(Ordering::Acquire) > number;
         while !gone() {

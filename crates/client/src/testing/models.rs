@@ -14,7 +14,7 @@ use millpond_wire::message::{
 };
 use millpond_wire::{
     Audience, Backing, ContentHash, Dtype, ErrorKind, GpuUuid, LeaseId, Mode, Piece, PiecesKind,
-    Shape, TensorId, TensorName, VersionId, VersionState, VersionTag, VersionTarget, limits, memfd,
+    Shape, TensorId, TensorName, VersionId, VersionState, VersionTag, VersionTarget, caps, memfd,
 };
 
 use super::{Does, FakePond, failure, polite};
@@ -88,7 +88,7 @@ impl FakeModels {
             device: GpuUuid(device.uuid().0),
             versions: Vec::new(),
             current: None,
-            batch: limits::MESSAGE_FDS - 1,
+            batch: caps::MESSAGE_FDS - 1,
             slab_bytes: SLAB,
             bad_slab: None,
             bad_fds: false,

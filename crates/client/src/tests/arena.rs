@@ -29,7 +29,7 @@ fn bench(slabs: usize) -> Bench {
     let slab_map = Arc::new(SlabMap::new(Arc::clone(&device)));
     let retire =
         Retire::new(Arc::clone(&device), slab_map, Arc::new(move |leases| sink.release(leases)));
-    let list = retire.list(&1).unwrap();
+    let list = retire.list(&1);
     let mut arena = Arena::reserve(&*device, &list, (0..slabs).map(|_| SLAB)).unwrap();
     let parts: Vec<TensorId> = (0..slabs).map(|_| TensorId::random()).collect();
     for (index, part) in parts.iter().enumerate() {

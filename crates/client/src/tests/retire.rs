@@ -35,7 +35,7 @@ impl Bench {
     }
 
     fn list(&self, context: u32) -> Arc<RetireList<FakeDevice>> {
-        self.retire.list(&context).unwrap()
+        self.retire.list(&context)
     }
 
     fn map(&self, context: u32, slab: SlabId, mode: Mode) -> Arc<SlabMapping<FakeDevice>> {
@@ -68,6 +68,18 @@ fn release_follows_unmap_and_unmap_follows_the_work() {
     assert_eq!(acts.iter().filter(|act| matches!(act, Act::Unmap(_))).count(), 1);
     assert_eq!(bench.slabs.len(), 0);
     assert!(!bench.device.was_called_by(thread::current().id()));
+}
+
+#[test]
+fn the_thread_begins_with_the_first_lease_that_ends() {
+    let bench = Bench::new();
+    let list = bench.list(1);
+    let slab = bench.map(1, SlabId::random(), Mode::ReadOnly);
+    assert_eq!(Arc::strong_count(&list), 3, "ours, the bench's and the slab's");
+    drop_lease(1, slab);
+    assert!(bench.retire.flush(SECOND));
+    assert_eq!(Arc::strong_count(&list), 3, "ours, the bench's and the thread's");
+    assert_eq!(bench.slabs.len(), 0);
 }
 
 #[test]
@@ -161,9 +173,10 @@ fn what_could_not_be_unmapped_stays_leased() {
 #[test]
 fn threads_end_when_nothing_is_left() {
     let bench = Bench::new();
+    let list = bench.list(1);
     drop_lease(1, bench.map(1, SlabId::random(), Mode::ReadOnly));
     bench.retire.end();
     assert!(bench.retire.flush(SECOND));
-    // The bench, the slab map and the retire lists; the thread has let go.
-    eventually(|| Arc::strong_count(&bench.device) == 3);
+    // Ours and the bench's; the thread has let go.
+    eventually(|| Arc::strong_count(&list) == 2);
 }

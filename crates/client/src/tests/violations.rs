@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use millpond_wire::message::{ReplyBody, RequestBody};
-use millpond_wire::{ErrorKind, LeaseId, Mode, limits, memfd};
+use millpond_wire::{ErrorKind, LeaseId, Mode, caps, memfd};
 
 use crate::answer::Answer;
 use crate::testing::{Does, FakePond, an_fd, grant, info};
@@ -27,7 +27,7 @@ fn garbage_and_oversized_messages() {
     ping_with(|| Does::Raw(b"garbage".to_vec()));
     ping_with(|| Does::Raw(vec![0xff; 4096]));
     ping_with(|| Does::Raw(vec![0; 64]));
-    let error = ping_with(|| Does::Raw(vec![1; limits::MESSAGE_BYTES + 1]));
+    let error = ping_with(|| Does::Raw(vec![1; caps::MESSAGE_BYTES + 1]));
     assert!(error.to_string().contains("64 KiB"), "{error}");
 }
 

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::thread;
 
-use millpond_wire::limits;
+use millpond_wire::caps;
 
 use crate::connection::lock;
 use crate::{Error, Result, cancel};
 
 /// Bytes under way that keep a mover busy: one move is made, one waits, one is being answered.
-const IN_FLIGHT_BYTES: u64 = 3 * limits::MOVE_BYTES;
+const IN_FLIGHT_BYTES: u64 = 3 * caps::MOVE_BYTES;
 /// Moves of small tensors have few bytes, so more of them are under way.
 const LANES: std::ops::RangeInclusive<u64> = 3..=8;
 
@@ -78,7 +78,7 @@ mod tests {
     fn small_moves_are_more_at_once() {
         assert_eq!(lanes(0, 0), 1);
         assert_eq!(lanes(1, 5 << 30), 1);
-        assert_eq!(lanes(60, 60 * limits::MOVE_BYTES), 3);
+        assert_eq!(lanes(60, 60 * caps::MOVE_BYTES), 3);
         assert_eq!(lanes(60, 60 << 20), 8);
         assert_eq!(lanes(2, 2 << 20), 2);
     }

@@ -9,7 +9,7 @@ use millpond_wire::{LeaseId, Mode};
 
 use super::moves::{self, Landed};
 use super::sink::{self, Place};
-use super::{Progress, Sink, Transferred, stage};
+use super::{Progress, Sink, Transferred, streams};
 use crate::answer::Answer;
 use crate::lease_guard::LeaseGuard;
 use crate::link::Ask;
@@ -124,10 +124,10 @@ impl Lease {
             }
             Place::Writer(mut writer) => {
                 let out = |file: &OwnedFd, _, bytes| {
-                    stage::write_out(file, bytes, &mut *writer, &label)?;
+                    streams::write_out(file, bytes, &mut *writer, &label)?;
                     Ok(Landed::Cleanly)
                 };
-                stage::download(self.guard.link(), tensor, bytes, &mut progress, out)?;
+                streams::download(self.guard.link(), tensor, bytes, &mut progress, out)?;
                 writer
                     .flush()
                     .map_err(|error| Error::in_file(format_args!("writing {label}"), &error))?;

@@ -14,7 +14,7 @@ pub(crate) mod moves;
 mod put;
 mod sink;
 mod source;
-mod stage;
+mod streams;
 #[cfg(test)]
 mod tests;
 
@@ -158,7 +158,7 @@ impl Pond {
                 source::unchanged(file.into(), before, &label)?;
             }
             Origin::Reader(mut reader) => {
-                stage::upload(link, to, &mut *reader, &label, &name, told)?;
+                streams::upload(link, to, &mut *reader, &label, &name, told)?;
             }
             Origin::Tensor(from) => copy(link, &from, to, told)?,
             Origin::Zeroes => {
@@ -198,7 +198,7 @@ fn copy(
         let work = MoveWork::Put { file_offset: 0 };
         moves::one(link, Job { tensor: to.tensor, offset, bytes, work }, Some(file))
     };
-    stage::download(link, from.tensor, from.bytes, told, put)
+    streams::download(link, from.tensor, from.bytes, told, put)
 }
 
 /// A mover knows a file only by its descriptor; who passed it knows what it is called.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{MoveWork, ReplyBody, RequestBody, TensorMove};
-use millpond_wire::{ContentHash, ErrorKind, Piece, PiecesKind, Run, TensorId, Token, limits};
+use millpond_wire::{ContentHash, ErrorKind, Piece, PiecesKind, Run, TensorId, Token, caps};
 
 use super::{Progress, Told, lanes};
 use crate::answer::not_an_answer;
@@ -16,7 +16,7 @@ use crate::{Error, Result, cancel};
 const WHAT: &str = "a move";
 /// One move of a file: long enough that its start and end do not count, short enough to be fair, to
 /// be repeated, and to show progress several times a second from a slow disk.
-pub(super) const MOVE_BYTES: u64 = limits::MOVE_BYTES / 4;
+pub(super) const MOVE_BYTES: u64 = caps::MOVE_BYTES / 4;
 /// A move whose mover died is tried so often; a mover that dies of it would do so for ever.
 const ATTEMPTS: u32 = 3;
 /// Pauses before asking again while too many moves are under way: the first, and the longest.
@@ -61,7 +61,7 @@ pub(super) fn one(link: &Arc<Link>, job: Job, file: Option<&OwnedFd>) -> Result<
 }
 
 /// Makes one move of pieces, and says what they are; in their order. They are at most
-/// [`millpond_wire::limits::PIECES_PER_MOVE`] pieces from at most `RUNS_PER_MOVE` runs, together at most
+/// [`millpond_wire::caps::PIECES_PER_MOVE`] pieces from at most `RUNS_PER_MOVE` runs, together at most
 /// `MOVE_BYTES` of them.
 pub(crate) fn pieces(
     link: &Arc<Link>,

@@ -90,9 +90,9 @@ impl Pond {
     /// What the publish would refuse is refused before anything is moved, in the same words.
     fn may_be_named(&self, name: &TensorName, audience: Audience, replace: bool) -> Result<()> {
         if name.is_public() && audience != Audience::Everybody {
-            let message = format!("'{name}' is everybody's, but the tensor is not");
+            let message = format!("'{name}' is shared with everybody, but the tensor is not");
             return Err(Failure::new(ErrorKind::Invalid, message)
-                .hint("make it with audience everybody, or take a name outside `public/`")
+                .hint("make it with audience everybody, or choose a name outside `public/`")
                 .into());
         }
         if replace {
@@ -101,9 +101,9 @@ impl Pond {
         match self.inspect(name) {
             // A bare name also finds the one under `public/`, which is another.
             Ok(found) if found.info.name.as_ref() == Some(name) => {
-                let message = format!("tensor '{name}' exists already");
+                let message = format!("tensor '{name}' already exists");
                 Err(Failure::new(ErrorKind::Exists, message)
-                    .hint(format!("replace it, or `millpond tensor rm {name}` first"))
+                    .hint(format!("replace it, or run `millpond tensor rm {name}` first"))
                     .into())
             }
             Ok(_) => Ok(()),

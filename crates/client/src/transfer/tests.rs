@@ -268,7 +268,7 @@ fn a_put_makes_an_unnamed_tensor_and_names_it_in_the_end() {
     let spec = || PutSpec::new("acts/x", Dtype::U8, [64]);
     let source = || Source::file(file_with(&pattern(64)), "x").unwrap();
     let error = pond.put(spec(), source(), |_| {}).unwrap_err();
-    assert_eq!(error.to_string(), "tensor 'acts/x' exists already");
+    assert_eq!(error.to_string(), "tensor 'acts/x' already exists");
     assert!(scene.moves().is_empty());
     let info = pond.put(spec().replace(true), source(), |_| {}).unwrap();
     assert_eq!(info.name.unwrap().as_str(), "acts/x");

@@ -51,7 +51,7 @@ fn locate(path: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Lo
         Error::file_with_hint(what, format!("`{command}` downloads it"))
     };
     let cache = cache(variable).ok_or_else(|| {
-        missing("there is no home folder, and so no Hugging Face cache".to_owned())
+        missing("there is no home folder, and therefore no Hugging Face cache".to_owned())
     })?;
     let folder = cache.join(format!("models--{}", repository.name.replace('/', "--")));
     if !folder.is_dir() {

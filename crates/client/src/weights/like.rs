@@ -7,8 +7,9 @@ use millpond_weights::pieces::{PieceBatch, slab_batches};
 use millpond_weights::{Layout, PlannedTensor, TensorHashes};
 use millpond_wire::{ContentHash, PiecesKind, TensorId};
 
+use super::files::{Files, move_batch};
 use super::hold::LeasedVersion;
-use super::load::{Files, move_batch};
+
 use super::stop::Stop;
 use crate::Result;
 use crate::link::Link;

@@ -1,31 +1,29 @@
 //! From files to a version.
 
-use std::fs::File;
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use millpond_weights::pieces::{DEFAULT_BATCH_BYTES, PieceBatch, batches};
-use millpond_weights::{
-    Checkpoint, CheckpointError, DEFAULT_SLAB_BYTES, Layout, PlannedTensor, TensorHashes,
-};
+use millpond_weights::{Checkpoint, DEFAULT_SLAB_BYTES, Layout, PlannedTensor, TensorHashes};
+use millpond_wire::manifest::Manifest;
 use millpond_wire::message::{PartSpec, VersionStage};
 use millpond_wire::{
-    Audience, ContentHash, ErrorKind, Failure, GpuUuid, PiecesKind, TensorId, TensorName,
-    VersionId, limits, model_name,
+    Audience, ErrorKind, Failure, GpuUuid, PiecesKind, TensorId, TensorName, VersionId, caps,
+    model_name,
 };
-use rustix::fs::MemfdFlags;
 
-use super::calls::Staged;
+use super::calls::{self, Staged};
+use super::files::{Files, move_batch, unreadable};
 use super::hold::LeasedVersion;
 use super::hub::{self, Located};
 use super::like::Compare;
 use super::stop::{GoOn, Stop};
-use super::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded, Unshared, UnsharedWhy, residency};
+use super::teller::Teller;
+use super::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded, Unshared, UnsharedWhy};
 use crate::link::Link;
 use crate::model::Activate;
-use crate::transfer::{is_fuse, lanes, moves};
+use crate::transfer::lanes;
 use crate::{Error, IntoVersion, Pond, Result};
 
 impl Pond {
@@ -47,97 +45,68 @@ impl Pond {
         mut progress: impl FnMut(LoadProgress) -> A,
     ) -> Result<Loaded> {
         let begun = Instant::now();
+        let took = |what: &str| tracing::debug!(elapsed = ?begun.elapsed(), "{what}");
         let stop = Stop::default();
         let mut tell = |so| stop.heard(progress(so));
         let mut told = Teller::new(&mut tell);
         told.begin(LoadPhase::Checking, 0);
         let model = model_name(&spec.model).map_err(|error| invalid(error.to_string()))?;
         let located = hub::locate_all(&spec.paths)?;
-        let paths: Vec<PathBuf> = located.iter().map(|it| it.path.clone()).collect();
-        let checkpoint = Checkpoint::open(&paths).map_err(unreadable)?;
-        let planned = spec.plan.apply(&checkpoint).map_err(|error| invalid(error.to_string()))?;
-        let described =
-            planned.iter().map(|tensor| (tensor.name.as_str(), tensor.dtype, &tensor.shape));
-        let layout = Layout::new(described, spec.slab_bytes.unwrap_or(DEFAULT_SLAB_BYTES))
-            .map_err(|error| invalid(error.to_string()))?;
-        let files = Files::open(&checkpoint, &planned)?;
-        let took = |what: &str| tracing::debug!(elapsed = ?begun.elapsed(), "{what}");
-        took("the files are checked");
-
         let found = self.neighbours(&spec, &model)?;
-        let activate = match (spec.activate, found.has_current) {
-            (true, _) => Activate::Yes,
-            // Another load may be faster.
-            (false, false) => Activate::IfFirst,
-            (false, true) => Activate::No,
-        };
+        let activate = activate(&spec, &found);
         let device = spec.device.or(found.like.as_ref().map(|like| like.info.device));
+        let link = &self.core().link;
+        // A mover takes longer to start than headers take to be read.
+        calls::expect_moves(link, device);
+        took("a mover is asked for");
+
+        let opened = Opened::new(&located, &spec)?;
+        took("the files are checked");
         let audience = if model.is_public() { Audience::Everybody } else { spec.audience };
         let (layout, unshared) = match &found.like {
-            Some(like) => fitting(layout, &spec, like, device, audience),
-            None => (layout, None),
+            Some(like) => fitting(opened.layout, &spec, like, device, audience),
+            None => (opened.layout, None),
         };
         let twin = found.like.filter(|_| unshared.is_none());
-
-        let link = &self.core().link;
-        let mut hashes = TensorHashes::new(&layout);
-        let total: u64 = layout.tensors.iter().map(|tensor| tensor.bytes).sum();
-        let mut bytes_read = 0;
-        let mut shared = vec![None; layout.slabs.len()];
-        if let Some(twin) = &twin {
-            told.begin(LoadPhase::Hashing, total);
-            let (files, planned, layout) = (&files, &planned, &layout);
-            let compare = Compare { link, files, planned, layout, twin, stop: &stop };
-            shared = compare.run(&mut hashes, |bytes, was_read| {
-                told.add(bytes);
-                bytes_read += if was_read { bytes } else { 0 };
-            })?;
-            stop.check()?;
-        }
-        let stage = |shared: &[Option<TensorId>]| VersionStage {
+        let mut load = Load {
+            link,
+            files: &opened.files,
+            planned: &opened.planned,
+            hashes: TensorHashes::new(&layout),
+            layout: &layout,
+            stop: &stop,
+            bytes_read: 0,
+        };
+        let mut shared = load.compare(twin.as_ref(), &mut told)?;
+        let stage = |parts| VersionStage {
             version: VersionId::random(),
             model: model.clone(),
             tag: spec.tag.clone(),
             device,
             audience,
-            parts: parts(&layout, shared),
+            parts,
             lease: None,
         };
-        let mut staged = match Staged::begin(link, stage(&shared)) {
-            // Then it gets all of its slabs for itself.
-            Err(error) if is_unshareable(error.kind()) && shared.iter().any(Option::is_some) => {
-                shared.fill(None);
-                Staged::begin(link, stage(&shared))?
-            }
-            other => other?,
-        };
+        let mut staged = load.stage(&mut shared, stage)?;
         took("the slabs are there");
-        let bytes_shared: u64 = shared_bytes(&layout, &shared);
-        told.begin(LoadPhase::Loading, total - bytes_shared);
-        let load = Fill { link, files: &files, planned: &planned, layout: &layout, stop: &stop };
-        let loaded = load.run(&staged, &shared, total - bytes_shared, &mut hashes, |bytes| {
-            told.add(bytes);
-            bytes_read += bytes;
-        });
+        let bytes_shared = shared_bytes(&layout, &shared);
+        let filled = load.fill(&staged, &shared, &mut told);
         took("the bytes are there");
-        let manifest = loaded
-            .and_then(|()| stop.check())
-            .and_then(|()| checkpoint.check_unchanged().map_err(unreadable))
-            .and_then(|()| {
-                hashes.finish(&layout).map_err(|missing| Error::Protocol(missing.to_string()))
-            });
+        let manifest = filled
+            .and_then(|()| opened.checkpoint.check_unchanged().map_err(unreadable))
+            .and_then(|()| load.manifest());
         let manifest = match manifest {
-            Ok(hashes) => layout.manifest(&hashes),
+            Ok(manifest) => Manifest {
+                metadata: opened.checkpoint.metadata,
+                source: source(&located),
+                ..manifest
+            },
             Err(error) => return Err(staged.failed(error)),
         };
-        let manifest = millpond_wire::manifest::Manifest {
-            metadata: checkpoint.metadata,
-            source: source(&located),
-            ..manifest
-        };
+        let bytes_read = load.bytes_read;
         let info = staged.commit(&manifest, activate)?;
         took("it is committed");
-        let (elapsed, cold) = (begun.elapsed(), files.cold);
+        let (elapsed, cold) = (begun.elapsed(), opened.files.is_cold());
         Ok(Loaded { info, bytes_read, bytes_shared, elapsed, cold, unshared })
     }
 
@@ -212,101 +181,126 @@ fn is_unshareable(kind: ErrorKind) -> bool {
     matches!(kind, NotFound | Retired | Lost | Invalid | Denied)
 }
 
-/// The checkpoint's files as the mover gets them.
-pub(super) struct Files {
-    open: Vec<OwnedFd>,
-    /// Some are read past the page cache.
-    cold: bool,
+/// A checkpoint that was read as far as its headers go, and where its tensors will lie.
+struct Opened {
+    checkpoint: Checkpoint,
+    planned: Vec<PlannedTensor>,
+    layout: Layout,
+    files: Files,
 }
 
-impl Files {
-    fn open(checkpoint: &Checkpoint, planned: &[PlannedTensor]) -> Result<Self> {
-        // Reads past the cache want whole blocks; scattered ones would read most blocks twice.
-        let strided = planned.iter().any(|tensor| tensor.runs.len() > 1);
-        let mut files = Self { open: Vec::new(), cold: false };
-        for source in &checkpoint.files {
-            if is_fuse(&source.file) {
-                return Err(Error::file(format!(
-                    "'{}' is on a file system in user space (FUSE), which a mover does not read; \
-                     copy it to a disk first",
-                    source.path.display()
-                )));
-            }
-            let direct = if strided {
-                None
-            } else {
-                residency::past_the_cache(&source.file, &source.path, source.bytes)
-            };
-            files.cold |= direct.is_some();
-            let buffered = || {
-                let copy = source.file.try_clone();
-                copy.map(OwnedFd::from).map_err(|error| in_file(&source.path, &error))
-            };
-            files.open.push(direct.map_or_else(buffered, Ok)?);
-        }
-        Ok(files)
+impl Opened {
+    fn new(located: &[Located], spec: &LoadSpec) -> Result<Self> {
+        let paths: Vec<PathBuf> = located.iter().map(|it| it.path.clone()).collect();
+        let checkpoint = Checkpoint::open(&paths).map_err(unreadable)?;
+        let planned = spec.plan.apply(&checkpoint).map_err(|error| invalid(error.to_string()))?;
+        let described =
+            planned.iter().map(|tensor| (tensor.name.as_str(), tensor.dtype, &tensor.shape));
+        let layout = Layout::new(described, spec.slab_bytes.unwrap_or(DEFAULT_SLAB_BYTES))
+            .map_err(|error| invalid(error.to_string()))?;
+        let files = Files::open(&checkpoint, &planned)?;
+        Ok(Self { checkpoint, planned, layout, files })
     }
 }
 
-/// Makes the move of a batch, and says what its pieces are.
-pub(super) fn move_batch(
-    link: &Arc<Link>,
-    tensor: TensorId,
-    kind: PiecesKind,
-    batch: &PieceBatch,
-    files: &Files,
-) -> Result<Vec<ContentHash>> {
-    let pieces = batch.pieces.iter().map(|(piece, ..)| *piece).collect();
-    let missing = || Error::system("reading a checkpoint", "a file was not opened");
-    let file = files.open.get(batch.file).ok_or_else(missing)?;
-    if !batch.is_scattered() {
-        return moves::pieces(link, tensor, kind, pieces, batch.runs.clone(), Some(file));
-    }
-    let failed = |error| Error::system("bringing scattered bytes together", error);
-    let source = file.try_clone().map(File::from).map_err(failed)?;
-    let together = rustix::fs::memfd_create("millpond-gathered", MemfdFlags::CLOEXEC)
-        .map_err(|errno| failed(errno.into()))?;
-    let together = File::from(together);
-    let run = batch.gather(&source, &together).map_err(failed)?;
-    moves::pieces(link, tensor, kind, pieces, vec![run], Some(&together.into()))
-}
-
-/// The bytes of a staged version.
-struct Fill<'a> {
+/// A load under way: the steps that move bytes.
+struct Load<'a> {
     link: &'a Arc<Link>,
     files: &'a Files,
     planned: &'a [PlannedTensor],
     layout: &'a Layout,
+    hashes: TensorHashes,
     stop: &'a Stop,
+    bytes_read: u64,
 }
 
-impl Fill<'_> {
-    fn run(
+impl Load<'_> {
+    fn total(&self) -> u64 {
+        self.layout.tensors.iter().map(|tensor| tensor.bytes).sum()
+    }
+
+    /// For each slab the part of `twin` that has the same bytes.
+    fn compare(
+        &mut self,
+        twin: Option<&LeasedVersion>,
+        told: &mut Teller<'_>,
+    ) -> Result<Vec<Option<TensorId>>> {
+        let Some(twin) = twin else { return Ok(vec![None; self.layout.slabs.len()]) };
+        told.begin(LoadPhase::Hashing, self.total());
+        let (link, files, planned, layout) = (self.link, self.files, self.planned, self.layout);
+        let compare = Compare { link, files, planned, layout, twin, stop: self.stop };
+        let bytes_read = &mut self.bytes_read;
+        let shared = compare.run(&mut self.hashes, |bytes, was_read| {
+            told.add(bytes);
+            *bytes_read += if was_read { bytes } else { 0 };
+        })?;
+        self.stop.check()?;
+        Ok(shared)
+    }
+
+    /// Has the pond make the slabs that are not shared. Where one cannot be shared after all, the
+    /// version gets all of its slabs for itself.
+    fn stage(
         &self,
+        shared: &mut [Option<TensorId>],
+        stage: impl Fn(Vec<PartSpec>) -> VersionStage,
+    ) -> Result<Staged> {
+        match Staged::begin(self.link, stage(parts(self.layout, shared))) {
+            Err(error) if is_unshareable(error.kind()) && shared.iter().any(Option::is_some) => {
+                shared.fill(None);
+                Staged::begin(self.link, stage(parts(self.layout, shared)))
+            }
+            other => other,
+        }
+    }
+
+    /// Moves the bytes of all slabs that are not shared.
+    fn fill(
+        &mut self,
         staged: &Staged,
         shared: &[Option<TensorId>],
-        total: u64,
-        hashes: &mut TensorHashes,
-        mut read: impl FnMut(u64),
+        told: &mut Teller<'_>,
     ) -> Result<()> {
+        let total = self.total() - shared_bytes(self.layout, shared);
+        told.begin(LoadPhase::Loading, total);
         let own = |slab: usize| shared.get(slab).is_none_or(Option::is_none);
         let wanted: Vec<PieceBatch> = batches(self.planned, self.layout, DEFAULT_BATCH_BYTES)
             .filter(|batch| own(batch.slab))
             .collect();
         let lanes = lanes::lanes(wanted.len(), total);
+        let (link, files, stop) = (self.link, self.files, self.stop);
+        let (hashes, bytes_read) = (&mut self.hashes, &mut self.bytes_read);
         let work = |batch: PieceBatch| {
             let missing = || Error::Protocol("a slab of the version is missing".to_owned());
             let part = staged.parts.get(batch.slab).ok_or_else(missing)?.tensor;
-            let hashed = move_batch(self.link, part, PiecesKind::Load, &batch, self.files)?;
+            let hashed = move_batch(link, part, PiecesKind::Load, &batch, files)?;
             Ok((batch, hashed))
         };
         lanes::run(lanes, wanted.into_iter(), work, |(batch, hashed)| {
             for ((_, tensor, piece), hash) in batch.pieces.iter().zip(hashed) {
                 hashes.set(*tensor, *piece, hash);
             }
-            read(batch.bytes);
-            self.stop.flow()
-        })
+            told.add(batch.bytes);
+            *bytes_read += batch.bytes;
+            stop.flow()
+        })?;
+        stop.check()
+    }
+
+    /// The manifest, once every byte has its hash.
+    fn manifest(&self) -> Result<Manifest> {
+        let hashes = self.hashes.finish(self.layout);
+        let hashes = hashes.map_err(|missing| Error::Protocol(missing.to_string()))?;
+        Ok(self.layout.manifest(&hashes))
+    }
+}
+
+fn activate(spec: &LoadSpec, found: &Neighbours) -> Activate {
+    match (spec.activate, found.has_current) {
+        (true, _) => Activate::Yes,
+        // Another load may be faster.
+        (false, false) => Activate::IfFirst,
+        (false, true) => Activate::No,
     }
 }
 
@@ -328,60 +322,12 @@ fn source(paths: &[Located]) -> String {
         0 | 1 => first,
         more => format!("{first} and {} more", more - 1),
     };
-    while text.len() > limits::TEXT_BYTES {
+    while text.len() > caps::TEXT_BYTES {
         text.pop();
     }
     text
 }
 
-fn unreadable(error: CheckpointError) -> Error {
-    if let Some(hint) = error.hint() {
-        return Error::file_with_hint(error.to_string(), hint);
-    }
-    match &error {
-        CheckpointError::Io { path, error } if error.kind() == std::io::ErrorKind::NotFound => {
-            let message = format!("'{}' not found", path.display());
-            Error::File { message, reason: Some(error.kind()) }
-        }
-        CheckpointError::Io { path, error } => Error::in_file(path.display(), error),
-        _ => Error::file(error.to_string()),
-    }
-}
-
-fn in_file(path: &Path, error: &std::io::Error) -> Error {
-    Error::in_file(format_args!("opening '{}'", path.display()), error)
-}
-
 fn invalid(message: String) -> Error {
     Failure::new(ErrorKind::Invalid, message).into()
-}
-
-/// Counts what is done of a phase, and how fast.
-struct Teller<'a> {
-    tell: &'a mut dyn FnMut(LoadProgress),
-    phase: LoadPhase,
-    done: u64,
-    total: u64,
-    begun: Instant,
-}
-
-impl<'a> Teller<'a> {
-    fn new(tell: &'a mut dyn FnMut(LoadProgress)) -> Self {
-        Self { tell, phase: LoadPhase::Checking, done: 0, total: 0, begun: Instant::now() }
-    }
-
-    fn begin(&mut self, phase: LoadPhase, total: u64) {
-        (self.phase, self.done, self.total) = (phase, 0, total);
-        self.begun = Instant::now();
-        self.add(0);
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "a speed for people")]
-    fn add(&mut self, bytes: u64) {
-        self.done += bytes;
-        let seconds = self.begun.elapsed().as_secs_f64();
-        let speed = if self.done == 0 { 0.0 } else { self.done as f64 / seconds.max(1e-9) / 1e9 };
-        let (phase, done, total) = (self.phase, self.done, self.total);
-        (self.tell)(LoadProgress { phase, done, total, gigabytes_per_second: speed });
-    }
 }

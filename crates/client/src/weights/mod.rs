@@ -10,6 +10,7 @@
 
 mod calls;
 pub(crate) mod contents;
+mod files;
 mod hold;
 mod hub;
 mod like;
@@ -18,6 +19,7 @@ mod residency;
 mod save;
 mod spec;
 mod stop;
+mod teller;
 #[cfg(test)]
 mod tests;
 mod verify;

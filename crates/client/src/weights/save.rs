@@ -210,8 +210,11 @@ impl<'a> Work<'a> {
         match begun {
             Ok(()) => Ok(Self { goal, temporary }),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let message = format!("'{}' is being saved already", goal.path.display());
-                let hint = format!("if that was killed, remove '{}'", temporary.display());
+                let message = format!("'{}' is already being saved", goal.path.display());
+                let hint = format!(
+                    "if the process that saves it was killed, remove '{}'",
+                    temporary.display()
+                );
                 Err(Failure::new(ErrorKind::File, message).hint(hint).into())
             }
             Err(error) => Err(failed(&temporary, &error)),

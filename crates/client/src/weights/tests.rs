@@ -554,7 +554,7 @@ fn a_save_that_runs_is_not_disturbed_by_another_one_to_the_same_place() {
         if is_file { fs::write(&others, "") } else { fs::create_dir(&others) }.unwrap();
         let refused = scene.pond.save("m", scene.path(name), SaveOptions::default(), |_| {});
         let refused = refused.unwrap_err();
-        assert!(refused.to_string().ends_with("is being saved already"), "{refused}");
+        assert!(refused.to_string().ends_with("is already being saved"), "{refused}");
         assert!(others.exists(), "{}", others.display());
     }
     let long = |end: &str| temporary_name(&scene.path(&format!("{}{end}", "x".repeat(60))));

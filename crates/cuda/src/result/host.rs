@@ -29,7 +29,7 @@ pub unsafe fn free(table: &CudaTable, address: *mut c_void) -> Result<(), CudaEr
     unsafe { call!(table, cuMemFreeHost(address)) }
 }
 
-/// `cuMemHostRegister`: pins memory that exists already.
+/// `cuMemHostRegister`: pins memory that already exists.
 ///
 /// # Errors
 /// `HOST_MEMORY_ALREADY_REGISTERED`, `OUT_OF_MEMORY`.

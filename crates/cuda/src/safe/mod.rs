@@ -39,7 +39,7 @@ pub use mapping::{Access, Mapping};
 pub use module::{Function, LaunchConfig, Module};
 pub use nvml::{Nvml, NvmlDevice, NvmlMemoryInfo, NvmlProcess};
 pub use pending::PendingCopy;
-pub use pinned::PinnedBuffer;
+pub use pinned::{HostPages, PinnedBuffer};
 pub use pointer::DevicePtr;
 pub use pool::MemoryPool;
 pub use range::AddressRange;
@@ -70,7 +70,8 @@ mod tests {
     fn everything_may_move_between_threads() {
         fn check<T: Send + Sync>() {}
         check::<(Driver, Device, Context, Allocation, AddressRange, Mapping, DeviceBuffer)>();
-        check::<(Stream, Event, Module, Function, TouchKernel, PinnedBuffer, PendingCopy)>();
+        check::<(Stream, Event, Module, Function, TouchKernel, PinnedBuffer, PendingCopy, HostPages)>(
+        );
         check::<(Nvml, NvmlDevice, MemoryPool)>();
     }
 }

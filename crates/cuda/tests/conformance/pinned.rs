@@ -2,7 +2,7 @@
 
 use crate::support::{Gpu, MIB, pattern, read, status};
 use millpond_cuda::sys::{Status, constants};
-use millpond_cuda::{PinnedBuffer, Stream, result};
+use millpond_cuda::{HostPages, PinnedBuffer, Stream, result};
 use std::time::Duration;
 
 #[test]
@@ -43,6 +43,29 @@ fn there_and_back_again() {
     let pending = stream.copy_to_pinned(&memory, 0, buffer, 0..len).unwrap();
     let buffer = pending.wait().unwrap();
     assert_eq!(*buffer, *bytes);
+}
+
+#[test]
+fn pages_that_were_there_before_their_context_are_pinned_like_others() {
+    assert!(HostPages::new(0).is_none());
+    let pages = HostPages::new(MIB + 1).unwrap();
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let stream = Stream::new(&context).unwrap();
+    let memory = gpu.memory(gpu.unit());
+    let mut buffer = PinnedBuffer::of(&context, pages).unwrap();
+    assert_eq!(buffer.len() as u64, MIB + 1, "as many as were asked for, not whole pages");
+    assert!(buffer.iter().all(|byte| *byte == 0));
+    let bytes = pattern(MIB, 21);
+    buffer[..bytes.len()].copy_from_slice(&bytes);
+    let pending = stream.copy_from_pinned(&memory, 0, buffer, 0..bytes.len()).unwrap();
+    let buffer = pending.wait().unwrap();
+    assert_eq!(read(&memory)[..bytes.len()], bytes);
+    let pages = HostPages::new(MIB).unwrap();
+    let other = PinnedBuffer::of(&context, pages).unwrap();
+    let outside = stream.copy_from_pinned(&memory, 0, buffer, 0..bytes.len() + 2);
+    assert_eq!(status(outside), Status::INVALID_VALUE);
+    drop(other);
 }
 
 #[test]

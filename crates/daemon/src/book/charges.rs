@@ -179,10 +179,9 @@ impl Ledgers for Accounts {
 }
 
 fn not_read(device: GpuUuid) -> Failure {
-    let message =
-        format!("{device} has not said yet what is in use beside what groups are promised");
+    let message = format!("the driver has not yet reported the memory in use on {device}");
     Failure::new(ErrorKind::Later, message)
-        .hint("repeat in a moment; `millpond status` shows what the card says")
+        .hint("try again in a moment; `millpond status` shows the memory in use")
 }
 
 fn over_limit(account: &Account, device: GpuUuid, slab_bytes: u64) -> Failure {
@@ -211,7 +210,7 @@ fn over_limit(account: &Account, device: GpuUuid, slab_bytes: u64) -> Failure {
 
 fn promised(device: GpuUuid, slab_bytes: u64, left: u64) -> Failure {
     let message = format!(
-        "no room for {} on {device}: {} are left beside what is held and what groups are promised",
+        "no room for {} on {device}: {} are left after memory in use and memory promised to groups",
         format_bytes(slab_bytes),
         format_bytes(bytes(left)),
     );
@@ -226,7 +225,9 @@ fn cannot_ask(group: &GroupName, error: LedgerError) -> Failure {
     match error {
         LedgerError::Busy => Failure::new(
             ErrorKind::Later,
-            format!("group '{group}' cannot be charged: a process of it keeps the ledger's lock"),
+            format!(
+                "group '{group}' cannot be charged: one of its processes holds the ledger's lock"
+            ),
         )
         .hint(format!("`millpond ps --group {group}` shows its processes; one may be stopped")),
         error => {

@@ -246,7 +246,10 @@ impl Folders {
         if self.root || user == self.user || user == 0 {
             return Ok(());
         }
-        Err(format!("the pond runs as user {}, and so do all programs in its groups", self.user))
+        Err(format!(
+            "the pond runs as user {}, and programs in its groups must run as the same user",
+            self.user
+        ))
     }
 
     /// Takes a group away. Who has its files open keeps them, and nobody else gets them.

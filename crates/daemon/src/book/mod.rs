@@ -53,11 +53,7 @@ pub enum Ask {
     /// The cards can be read from now on.
     Cards(Box<dyn Cards>),
     /// What the cards say.
-    Read {
-        readings: Vec<CardReading>,
-        /// Processes were asked for.
-        with_processes: bool,
-    },
+    Read { readings: Vec<CardReading>, with_processes: bool },
     /// Change nothing more: another daemon takes over.
     Stop,
 }

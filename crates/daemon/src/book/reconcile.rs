@@ -80,7 +80,7 @@ impl Shelf {
             let forced = forced.saturating_add(totals.pond);
             let ceiling = group.ceiling(device);
             if ceiling.look(budget.effective, promised, forced, processes) {
-                lie = Some("more is promised to its processes than its limit".to_owned());
+                lie = Some("its processes are promised more than its limit".to_owned());
             }
         }
         if let Some(group) = self.groups.get_mut(name) {

@@ -72,7 +72,7 @@ impl Shelf {
             return Ok(());
         }
         let message = format!(
-            "user {} made group '{}' and may change its limit, but nothing else, and not to none",
+            "user {} made group '{}' and may change only its limit, and not to `none`",
             by.user, set.group
         );
         let hint = format!("`millpond group set {} --limit 10G`", set.group);
@@ -88,7 +88,7 @@ impl Shelf {
         }
         match self.folders.take_over(name, maker) {
             Ok(maker) => group.maker = Some(maker),
-            Err(error) => tracing::error!(group = %name, "it stays its maker's: {error}"),
+            Err(error) => tracing::error!(group = %name, "its owner stays the same: {error}"),
         }
     }
 
@@ -118,23 +118,25 @@ impl Shelf {
         }
         let (message, hint) = if all >= FOR_USERS {
             (
-                format!("there are {all} groups, and the places that are left are the operator's"),
-                "run the program in a group that is there: `millpond group ls` shows all",
+                format!(
+                    "there are {all} groups, and the remaining places are reserved for the operator"
+                ),
+                "run the program in an existing group: `millpond group ls` lists them",
             )
         } else if named {
             (
-                format!("user {user} has made {own} named groups already"),
+                format!("user {user} has already made {own} named groups"),
                 "`millpond group rm NAME` removes one without processes; without `--group` a \
                  program has one that ends with it",
             )
         } else {
             (
                 format!(
-                    "user {user} has {own} groups without a name already: {} places are left, and \
-                     one user may have half as many",
+                    "user {user} already has {own} unnamed groups: {} places are left, and one user may \
+                     have half that number",
                     FOR_USERS - all
                 ),
-                "give programs one group together: `millpond run --group NAME --limit ... -- \
+                "run the programs in one group: `millpond run --group NAME --limit ... -- \
                  PROGRAM`",
             )
         };

@@ -81,7 +81,7 @@ impl Shelf {
         if let Some(weight) = set.weight
             && !(1..=MOST_WEIGHT).contains(&weight)
         {
-            return invalid(format!("a weight of {weight}: it is 1 to {MOST_WEIGHT}"));
+            return invalid(format!("a weight of {weight} is not between 1 and {MOST_WEIGHT}"));
         }
         for user in set.users.iter().flatten() {
             let other = self
@@ -91,11 +91,11 @@ impl Shelf {
             if let Some((other, _)) = other {
                 return Err(Failure::new(
                     ErrorKind::Exists,
-                    format!("the memory of user {user} is charged to group '{other}' already"),
+                    format!("the memory of user {user} is already charged to group '{other}'"),
                 )
                 .hint(format!(
-                    "take the user out of it first: `millpond group set {other} --user ...` with \
-                     those who stay, or with `none`"
+                    "remove the user from it first: `millpond group set {other} --user ...` with the users \
+                     who stay, or with `none`"
                 )));
             }
         }
@@ -149,7 +149,7 @@ impl Shelf {
         let units = match limit {
             GroupLimit::Unlimited => return Ok(NO_LIMIT),
             GroupLimit::Bytes(limit) => limit / UNIT,
-            GroupLimit::Part(part) => {
+            GroupLimit::Permille(part) => {
                 let cards =
                     self.cards.iter().filter(|card| device.is_none_or(|it| it == card.uuid));
                 let total = cards.map(|card| card.card.total).min().ok_or_else(no_driver_yet)?;
@@ -276,7 +276,7 @@ impl Shelf {
         changes: &[(Option<GpuUuid>, Change)],
     ) -> Result<(), Failure> {
         if self.groups.len() >= MOST_GROUPS {
-            let message = format!("there are {MOST_GROUPS} groups, and no more are kept");
+            let message = format!("there are {MOST_GROUPS} groups, which is the maximum");
             return Err(Failure::new(ErrorKind::TooMany, message)
                 .hint("`millpond group rm NAME` removes one that has no processes"));
         }
@@ -320,15 +320,17 @@ pub(super) fn entries(account: &Account) -> Vec<(Option<GpuUuid>, Budget)> {
 }
 
 fn no_driver_yet() -> Failure {
-    Failure::new(ErrorKind::Later, "the driver has not said yet which GPUs there are")
-        .hint("repeat in a moment; `millpond status` says when it is ready")
+    Failure::new(ErrorKind::Later, "the driver has not reported its GPUs yet")
+        .hint("try again in a moment; `millpond status` says when it is ready")
 }
 
 pub(super) fn not_written(name: &GroupName, error: LedgerError) -> Failure {
     match error {
         LedgerError::Busy => Failure::new(
             ErrorKind::InUse,
-            format!("group '{name}' cannot be changed: a process of it keeps the ledger's lock"),
+            format!(
+                "group '{name}' cannot be changed: one of its processes holds the ledger's lock"
+            ),
         )
         .hint(format!("`millpond ps --group {name}` shows its processes; one may be stopped")),
         error => {
@@ -340,7 +342,7 @@ pub(super) fn not_written(name: &GroupName, error: LedgerError) -> Failure {
 fn words(set: &GroupSet) -> String {
     let limit = set.limit.map(|limit| match limit {
         GroupLimit::Bytes(limit) => format!("limit {}", format_bytes(limit)),
-        GroupLimit::Part(part) => format!("limit {}.{} %", part / 10, part % 10),
+        GroupLimit::Permille(part) => format!("limit {}.{} %", part / 10, part % 10),
         GroupLimit::Unlimited => "no limit".to_owned(),
     });
     let min = set.min_bytes.map(|min| format!("min {}", format_bytes(min)));

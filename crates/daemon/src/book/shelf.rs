@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use millpond_ledger::{Flags, LedgerError, OWNERS, SlotIndex, UNIT};
+use millpond_view::units::count;
 use millpond_wire::message::{EventKind, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
 
@@ -17,7 +18,6 @@ use super::readings::CardReading;
 use super::set::entries;
 use crate::budget::drift::{Ceiling, Memory};
 use crate::budget::{Card, Payers};
-use crate::policy::words::count;
 use crate::policy::{GroupAsk, GroupCaller, GroupReading, GroupWork};
 
 /// How long an anonymous group waits for a program that was started and has not begun: its runner
@@ -176,7 +176,7 @@ impl Shelf {
                     account.locked_in_turn(&self.waits, |book, patience| book.reap(patience));
                 group.note(&reaped);
                 if account.is_stuck() && !group.stuck_told {
-                    let text = "one of its processes keeps the ledger's lock; it may be stopped";
+                    let text = "one of its processes holds the ledger's lock and may be stopped";
                     events.push((EventKind::GroupStuck, name.clone(), text.to_owned()));
                 }
                 group.stuck_told = account.is_stuck();
@@ -225,9 +225,10 @@ impl Shelf {
         }
         if let Some(runner) = group.runner.filter(|_| group.runs(&self.processes)) {
             // It has not used a GPU yet, and would get no memory without its group.
-            let message = format!("group '{name}' is that of process {}, which runs", runner.pid);
+            let message =
+                format!("group '{name}' belongs to process {}, which is running", runner.pid);
             return Err(Failure::new(ErrorKind::InUse, message)
-                .hint("it ends by itself some seconds after the process"));
+                .hint("the group ends a few seconds after the process"));
         }
         self.folders.remove(name).map_err(|error| {
             Failure::new(ErrorKind::Internal, format!("group '{name}' cannot be removed: {error}"))

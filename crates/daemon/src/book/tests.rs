@@ -181,7 +181,7 @@ fn limits_that_cannot_be_are_refused_by_name() {
     let many = (1..=u32::try_from(OWNERS).unwrap() + 1).collect();
     for (set, kind) in [
         (with(GroupLimit::Bytes(0)), ErrorKind::Invalid),
-        (with(GroupLimit::Part(0)), ErrorKind::Invalid),
+        (with(GroupLimit::Permille(0)), ErrorKind::Invalid),
         (GroupSet { weight: Some(0), ..with(GroupLimit::Bytes(GIB)) }, ErrorKind::Invalid),
         (GroupSet { users: Some(many), ..with(GroupLimit::Bytes(GIB)) }, ErrorKind::Invalid),
         (GroupSet { min_bytes: Some(2 * GIB), ..with(GroupLimit::Bytes(GIB)) }, ErrorKind::Invalid),
@@ -193,7 +193,7 @@ fn limits_that_cannot_be_are_refused_by_name() {
         assert_eq!(play.set(set.clone()).unwrap_err().kind, kind, "{set:?}");
     }
     assert!(play.shelf.is_empty(), "nothing is left of what was refused");
-    let half = play.set(with(GroupLimit::Part(500))).unwrap();
+    let half = play.set(with(GroupLimit::Permille(500))).unwrap();
     assert_eq!(half.info.devices[0].limit_bytes, Some(50 * GIB));
     let large = play.set(with(GroupLimit::Bytes(500 * GIB))).unwrap();
     assert_eq!(large.info.devices[0].effective_bytes, Some(100 * GIB), "the card is the limit");

@@ -48,7 +48,7 @@ pub trait Ledgers {
     /// What is wrong with the account.
     fn charged(&mut self, group: &GroupName, device: GpuUuid) -> Result<u64, Self::Error>;
 
-    /// Charges a group with what exists already, whatever its limit says.
+    /// Charges a group with what already exists, whatever its limit says.
     ///
     /// # Errors
     /// What is wrong with the account.

@@ -101,7 +101,6 @@ impl Card {
 /// Why a promise cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyPromises {
-    /// What the others are promised.
     pub others: u64,
     /// What is left of the card for this one.
     pub left: u64,

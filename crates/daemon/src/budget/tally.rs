@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use millpond_ledger::UNIT;
-use millpond_wire::{GpuUuid, Holder, SlabId, limits};
+use millpond_wire::{GpuUuid, Holder, SlabId, caps};
 
 /// One slab on somebody's account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub fn holders(slabs: impl Iterator<Item = (u32, u64, u32)>) -> Vec<Holder> {
     }
     let mut holders: Vec<Holder> = by_user.into_values().collect();
     holders.sort_by_key(|holder| std::cmp::Reverse(holder.bytes));
-    holders.truncate(limits::FAILURE_LIST);
+    holders.truncate(caps::FAILURE_LIST);
     holders
 }
 

@@ -71,7 +71,6 @@ pub struct FoundDevice {
     pub index: u32,
     /// What it calls it.
     pub name: String,
-    /// Bytes on the card.
     pub total_bytes: u64,
 }
 

@@ -14,7 +14,6 @@ pub(super) struct Identity {
     pub pond: PondId,
     pub created_ms: u64,
     pub epoch: Epoch,
-    /// When this daemon began.
     pub started_ms: u64,
 }
 
@@ -30,7 +29,6 @@ pub struct About {
     pub preload_library: Option<String>,
     pub keeper_pid: u32,
     pub runtime_dir: String,
-    /// Size of the journal.
     pub journal_bytes: u64,
     /// The unit of the service manager that runs the pond.
     pub service: Option<Service>,
@@ -95,7 +93,7 @@ impl<P: Ports> Pond<P> {
     /// The keeper was replaced.
     pub fn keeper_replaced(&mut self, ports: &mut P, pid: u32) {
         self.about.keeper_pid = pid;
-        let text = format!("pid {pid}; the one before it is gone");
+        let text = format!("pid {pid}; the previous one is gone");
         self.happened(ports, EventKind::KeeperReplaced, None, None, None, text);
     }
 }

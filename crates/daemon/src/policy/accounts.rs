@@ -17,7 +17,6 @@ pub struct Device {
     pub index: u32,
     /// What the driver calls it.
     pub name: String,
-    /// Bytes on the card.
     pub total_bytes: u64,
     /// Bytes that the pond may take.
     pub capacity_bytes: u64,
@@ -80,7 +79,7 @@ impl<P: Ports> Pond<P> {
                 if self.slabs.drop_recycled(ports, device, back) >= back {
                     return Ok(());
                 }
-                let message = format!("slabs on {device} that nobody uses could not be given back");
+                let message = format!("unused slabs on {device} could not be given back");
                 Err(Failure::new(ErrorKind::Internal, message))
             }
             Verdict::Never => {
@@ -125,7 +124,7 @@ impl<P: Ports> Pond<P> {
         }
         let room = self.room_on(class.device);
         let message = format!(
-            "{} is full: {} were asked for, and others than this pond use the rest of the card",
+            "{} is full: {} were requested, and other programs use the rest of the card",
             class.device,
             format_bytes(bytes)
         );

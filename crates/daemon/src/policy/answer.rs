@@ -30,7 +30,7 @@ pub(super) fn now<F>(body: ReplyBody) -> Answer<F> {
 
 pub(super) fn draining() -> Failure {
     Failure::new(ErrorKind::Draining, "the pond is shutting down")
-        .hint("what is mapped stays mapped; repeat when it serves again")
+        .hint("mapped memory stays mapped; try again when the pond serves again")
 }
 
 pub(super) fn from_port(error: PortError) -> Failure {

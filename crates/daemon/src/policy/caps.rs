@@ -30,7 +30,6 @@ pub struct Caps {
     pub clients_per_process: usize,
     /// Versions that were current before and are kept for a rollback.
     pub keep_previous: usize,
-    /// Leases of one client.
     pub leases_per_client: usize,
     /// Bytes of empty slabs that are kept on each GPU.
     pub recycle_bytes: u64,
@@ -67,9 +66,9 @@ impl<P: Ports> Pond<P> {
         let amount = resource.amount(has);
         let whose = if in_all { "all users have".to_owned() } else { format!("user {user} has") };
         let text = if has >= cap {
-            format!("{whose} {amount}, the limit")
+            format!("{whose} {amount}, the maximum")
         } else {
-            format!("{whose} {amount}; the limit is {}", resource.amount(cap))
+            format!("{whose} {amount}; the maximum is {}", resource.amount(cap))
         };
         if self.caps_told.is_news(account, resource, ports.monotonic_ms()) {
             tracing::warn!("{text} (`{key}`)");

@@ -20,7 +20,6 @@ pub(super) struct Client<F> {
     pub pid: u32,
     /// What it calls itself.
     pub program: String,
-    /// Since when it is known.
     pub since_ms: u64,
     /// Fires when the process is gone. Taken when the client is first recorded: until then its
     /// hang-up is its end, and it costs one descriptor less.

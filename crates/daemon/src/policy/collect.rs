@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use millpond_view::units::bytes as format_bytes;
+use millpond_view::units::count;
 use millpond_wire::message::{EventKind, ReplyBody, TensorInfo};
 use millpond_wire::{Audience, SlabId, TensorId};
 
@@ -10,7 +11,6 @@ use super::answer::{Answer, from_port, now};
 use super::owner::{Caller, Owner};
 use super::pond::Pond;
 use super::ports::Ports;
-use super::words::count;
 
 /// What would be given back.
 struct Plan {
@@ -38,7 +38,7 @@ impl<P: Ports> Pond<P> {
         if !dry_run {
             self.check_draining()?;
             let unleased = unleased_for_ms.unwrap_or(0);
-            let why = format!("collected: nobody leased it for {unleased} ms");
+            let why = format!("collected: no lease for {unleased} ms");
             for id in tensors {
                 self.delete_now(ports, id, &why).map_err(from_port)?;
             }

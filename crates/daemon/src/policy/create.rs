@@ -1,5 +1,6 @@
 //! Tensors are made: in a slab that has room, or in one that the driver makes for it.
 
+use millpond_view::units::count;
 use millpond_wire::message::{EventKind, ReplyBody, TensorCreate, TensorGrant};
 use millpond_wire::record::{Record, TensorRecord};
 use millpond_wire::{
@@ -14,7 +15,6 @@ use super::parked::{RequestId, Wish};
 use super::pond::Pond;
 use super::ports::Ports;
 use super::slabs::{SlabClass, SlabSize};
-use super::words::count;
 use crate::accounts::Resource;
 
 impl<P: Ports> Pond<P> {
@@ -69,7 +69,7 @@ impl<P: Ports> Pond<P> {
         if self.catalog.len() >= self.caps.tensors {
             return Err(Failure::new(
                 ErrorKind::TooMany,
-                format!("{} tensors are the limit", self.caps.tensors),
+                format!("at most {} tensors are allowed", self.caps.tensors),
             )
             .hint(
                 "raise `limits.tensors` in the configuration, or delete some: `millpond tensor ls`",
@@ -132,11 +132,11 @@ impl<P: Ports> Pond<P> {
         if differences.is_empty() {
             return Ok(Some(id));
         }
-        let message = format!("tensor '{name}' exists already: {}", differences.join("; "));
+        let message = format!("tensor '{name}' already exists: {}", differences.join("; "));
         let hint = if caller.may_change(&slab.class.owner) {
-            format!("`millpond tensor rm {name}` first, or take another name")
+            format!("run `millpond tensor rm {name}` first, or choose another name")
         } else {
-            format!("take another name: this one is user {}'s", slab.class.owner.user)
+            format!("choose another name: this one belongs to user {}", slab.class.owner.user)
         };
         Err(Failure::new(ErrorKind::Exists, message).hint(hint))
     }

@@ -225,7 +225,7 @@ fn gap(wanted: u64, begun: u64, first: u64, missing: u64) -> Event {
         "no event has that number yet; showing all that are kept".to_owned()
     } else {
         let verb = if missing == 1 { "event is" } else { "events are" };
-        format!("{missing} {verb} missing: more happened than is kept")
+        format!("{missing} {verb} missing: only the latest are kept")
     };
     Event {
         // Whoever has the gap has not had the event after it yet.

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use millpond_view::units;
 use millpond_wire::message::{ReplyBody, Target, TensorGet, TensorGrant, WAIT_FOREVER};
 use millpond_wire::record::CountedLease;
 use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId};
@@ -13,7 +14,6 @@ use super::owner::Caller;
 use super::parked::{RequestId, WaitKey, Wish};
 use super::pond::Pond;
 use super::ports::{ConnId, Ports};
-use super::words;
 use crate::accounts::Resource;
 
 impl<P: Ports> Pond<P> {
@@ -67,10 +67,10 @@ impl<P: Ports> Pond<P> {
         if let Target::Name(name) = target {
             if let Some(ended) = self.catalog.find_ended(caller, name) {
                 let ago_ms = self.now_ms.saturating_sub(ended.at_ms);
-                let ago = words::ago(ago_ms);
+                let ago = units::long(ago_ms);
                 failure.message.push_str(&format!("; it ended {ago} ago: {}", ended.why));
                 failure.ended_ago_ms = Some(ago_ms);
-                return failure.hint("`millpond tensor ls` shows what there is");
+                return failure.hint("`millpond tensor ls` lists the tensors");
             }
             let visible = |tensor: &Tensor| self.is_shared(tensor, caller);
             failure.similar = self.catalog.similar(caller, name, visible);
@@ -141,7 +141,7 @@ impl<P: Ports> Pond<P> {
         if self.lookup(&client.caller, &Target::Id(tensor)).is_none() {
             let message = format!("tensor {tensor} is not shared with you");
             return Err(Failure::new(ErrorKind::Denied, message)
-                .hint("the admin socket is for looking and deleting, not for mapping"));
+                .hint("the admin socket can list and delete tensors, but not map them"));
         }
         let mut counted = false;
         if counts && self.leases.get(id, lease).is_none() {
@@ -181,7 +181,7 @@ impl<P: Ports> Pond<P> {
             }
             None if self.leases.count_of(id) >= most => Err(Failure::new(
                 ErrorKind::TooMany,
-                format!("{most} leases of one client are the limit"),
+                format!("one client may hold at most {most} leases"),
             )
             .hint("release some, or raise `limits.leases_per_client`")),
             None => {

@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
+use millpond_view::units::count;
 use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcome};
 use millpond_wire::record::{ClientRecord, Record};
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, limits};
+use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, caps};
 
 use super::answer::{Answer, Answered, from_port, now};
 use super::clients::Client;
@@ -14,7 +15,6 @@ use super::pond::Pond;
 use super::ports::{ConnId, Held, Ports};
 use super::release::Ending;
 use super::tokens::TokenKey;
-use super::words::count;
 use crate::accounts::Resource;
 
 impl<P: Ports> Pond<P> {
@@ -23,14 +23,17 @@ impl<P: Ports> Pond<P> {
             ports.close(conn);
             return Err(Failure::new(
                 ErrorKind::Protocol,
-                format!("protocol version {} is not spoken here, only {VERSION}", hello.version),
+                format!(
+                    "protocol version {} is not supported; this pond speaks version {VERSION}",
+                    hello.version
+                ),
             )
             .hint("install the same version of Millpond on both sides"));
         }
         self.check_draining()?;
         let Some(connection) = self.clients.connection(conn) else { return Ok(Answered::Sent) };
         if connection.client.is_some_and(|client| client != hello.client) {
-            return Err(Failure::new(ErrorKind::Protocol, "a connection has one client"));
+            return Err(Failure::new(ErrorKind::Protocol, "this connection already has a client"));
         }
         let (caller, pid) = (connection.caller.clone(), connection.pid);
         match self.clients.get(hello.client) {
@@ -51,7 +54,7 @@ impl<P: Ports> Pond<P> {
             self.claims_complete(ports, hello.client);
         }
         let page = ports.page(conn);
-        let slots = if page.is_some() { limits::PAGE_SLOTS } else { 0 };
+        let slots = if page.is_some() { caps::PAGE_SLOTS } else { 0 };
         let welcome = ReplyBody::Welcome(Welcome {
             version: VERSION,
             capabilities: 0,
@@ -74,7 +77,7 @@ impl<P: Ports> Pond<P> {
             let most = self.caps.clients_per_process;
             let is_operator = connection.account.is_operator();
             if !is_operator && self.clients.count_of_process(owner.user, pid) >= most {
-                let message = format!("process {pid} is {most} clients, the limit");
+                let message = format!("process {pid} is {most} clients, the maximum");
                 return Err(Failure::new(ErrorKind::TooMany, message)
                     .limit("limits.clients_per_process", most as u64, most as u64)
                     .hint("use one connection for what belongs together, or say goodbye on some"));
@@ -116,8 +119,8 @@ impl<P: Ports> Pond<P> {
                     if let Some(conn) = conn {
                         ports.close(conn);
                     }
-                    let message = "the end of your process cannot be watched: the one that \
-                                   connected is gone, or descriptors are short";
+                    let message = "your process cannot be watched: it has ended, or the daemon has no \
+                                   descriptors left";
                     return Err(Failure::new(ErrorKind::Internal, message));
                 };
                 ports.watch(id, &pidfd);
@@ -126,7 +129,7 @@ impl<P: Ports> Pond<P> {
             }
         };
         let Some(client) = self.clients.get(id) else { return Ok(()) };
-        ports.hold(Held::Client(id), &pidfd).map_err(from_port)?;
+        ports.hold(Held::Client(id), Backing::default(), &pidfd).map_err(from_port)?;
         if let Err(error) = ports.journal(&client_record(id, client)) {
             ports.let_go(Held::Client(id), Some(pidfd));
             return Err(from_port(error));

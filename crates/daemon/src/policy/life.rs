@@ -4,6 +4,7 @@
 //! times are on the clock that counts from the machine's start, which never jumps and which every
 //! daemon of the pond shares.
 
+use millpond_view::units::span;
 use millpond_wire::message::Life;
 use millpond_wire::record::{CountedLease, Record};
 use millpond_wire::{ErrorKind, Failure, TensorId};
@@ -14,7 +15,6 @@ use super::leases::Lease;
 use super::owner::Caller;
 use super::pond::Pond;
 use super::ports::{PortError, Ports};
-use super::words::span;
 
 /// When an end is tried again that could not be recorded.
 const AGAIN_MS: u64 = 1000;
@@ -23,8 +23,8 @@ const AGAIN_MS: u64 = 1000;
 pub(super) fn check(life: &Life) -> Result<(), Failure> {
     let invalid = |message: &str| Err(Failure::new(ErrorKind::Invalid, message));
     match life {
-        Life { ttl_ms: Some(0), .. } => invalid("a tensor that lives for 0 ms is none"),
-        Life { accesses: Some(0), .. } => invalid("a tensor of which 0 gets are answered is none"),
+        Life { ttl_ms: Some(0), .. } => invalid("a tensor cannot live for 0 ms"),
+        Life { accesses: Some(0), .. } => invalid("a tensor cannot allow 0 gets"),
         _ => Ok(()),
     }
 }
@@ -93,8 +93,8 @@ impl<P: Ports> Pond<P> {
             };
             if tensor.life.expires_ms.is_some_and(|at| at <= now) {
                 let lived = match tensor.life.ttl_ms {
-                    Some(ttl) => format!("its time to live of {} was over", span(ttl)),
-                    None => "its time to live was over".to_owned(),
+                    Some(ttl) => format!("its time to live of {} expired", span(ttl)),
+                    None => "its time to live expired".to_owned(),
                 };
                 self.end(ports, id, &lived);
             } else {
@@ -119,7 +119,7 @@ impl<P: Ports> Pond<P> {
         if tensor.life.unleased_ms.saturating_add(linger) > now {
             self.schedule(id);
         } else {
-            self.end(ports, id, &format!("nobody had a lease on it for {}", span(linger)));
+            self.end(ports, id, &format!("it had no lease for {}", span(linger)));
         }
     }
 

@@ -28,7 +28,6 @@ pub(super) struct Listings {
     current: Option<Listing>,
     /// Long ones that may not be sent yet: where, whose, and how many entries they have.
     sent: Vec<(ConnId, u32, usize)>,
-    /// Who had the last one.
     last_user: Option<u32>,
 }
 

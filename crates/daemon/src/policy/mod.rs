@@ -41,7 +41,6 @@ mod tests;
 mod tick;
 mod tokens;
 mod unfreed;
-pub(crate) mod words;
 
 pub use accounts::Device;
 pub use caps::Caps;

@@ -99,13 +99,14 @@ impl<P: Ports> Pond<P> {
         self.end_lives(ports);
         let wants_fd = request.body.descriptors() > 0;
         if wants_fd != fd.is_some() {
-            let message = if wants_fd { "a file is missing" } else { "a file nobody asked for" };
+            let message = if wants_fd { "a file is missing" } else { "an unexpected file" };
             self.refuse(ports, by, Failure::new(ErrorKind::Protocol, message));
             ports.close(conn);
             return;
         }
         if self.parked.count_of(conn) >= PENDING {
-            let message = format!("{PENDING} requests of one connection may wait at a time");
+            let message =
+                format!("at most {PENDING} requests of one connection may wait at a time");
             self.refuse(ports, by, Failure::new(ErrorKind::TooMany, message));
             return;
         }
@@ -192,6 +193,7 @@ impl<P: Ports> Pond<P> {
                 self.start_report(ports, &caller, loading, &failed)
             }
             RequestBody::TensorMove(what) => self.move_bytes(ports, by, what, fd),
+            RequestBody::MovesExpected { device } => self.moves_expected(ports, device),
             RequestBody::Collect { unleased_for_ms, dry_run } => {
                 self.collect(ports, &caller, unleased_for_ms, dry_run)
             }

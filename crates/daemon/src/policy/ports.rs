@@ -7,7 +7,7 @@
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, Failure, GpuUuid, SlabId, VersionId};
+use millpond_wire::{Backing, ClientId, Failure, GpuUuid, SlabId, VersionId};
 use uuid::Uuid;
 
 use super::groups::GroupAsk;
@@ -23,7 +23,6 @@ pub enum Held {
     Slab(SlabId),
     /// The pidfd of a client.
     Client(ClientId),
-    /// The manifest of a version.
     Manifest(VersionId),
 }
 
@@ -67,11 +66,12 @@ pub trait Ports {
     /// # Errors
     /// [`PortError`] if it could not be written; then it must not be answered.
     fn journal(&mut self, record: &Record) -> Result<(), PortError>;
-    /// Has the keeper hold a descriptor; durable when it returns.
+    /// Has the keeper hold a descriptor, and beside it what a slab is made of; durable when it
+    /// returns.
     ///
     /// # Errors
     /// [`PortError`] if it could not be sent.
-    fn hold(&mut self, what: Held, fd: &Self::Fd) -> Result<(), PortError>;
+    fn hold(&mut self, what: Held, backing: Backing, fd: &Self::Fd) -> Result<(), PortError>;
     /// Has the keeper, and this process, let a descriptor go. Never blocks.
     fn let_go(&mut self, what: Held, fd: Option<Self::Fd>);
     /// Whether this descriptor can be a manifest: a sealed memfd that is not too large.
@@ -79,7 +79,7 @@ pub trait Ports {
     /// # Errors
     /// What is wrong with it.
     fn manifest_ok(&self, fd: &Self::Fd) -> Result<(), String>;
-    /// Sends a reply or an event, with at most [`millpond_wire::limits::MESSAGE_FDS`] descriptors.
+    /// Sends a reply or an event, with at most [`millpond_wire::caps::MESSAGE_FDS`] descriptors.
     fn reply(&mut self, conn: ConnId, reply: Reply, fds: Vec<Self::Fd>);
     /// Messages to this connection that could not be sent yet.
     fn backlog(&self, conn: ConnId) -> usize;

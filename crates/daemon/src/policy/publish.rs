@@ -96,7 +96,7 @@ impl<P: Ports> Pond<P> {
     ) -> Result<Option<TensorId>, Failure> {
         let Some(tensor) = self.catalog.get(id) else { return Ok(None) };
         if let Some(has) = &tensor.name {
-            let message = format!("tensor '{has}' has a name already");
+            let message = format!("tensor '{has}' already has a name");
             return Err(Failure::new(ErrorKind::Invalid, message));
         }
         if tensor.is_deleted() || !caller.may_change(owner) {
@@ -105,9 +105,9 @@ impl<P: Ports> Pond<P> {
         }
         let audience = self.slabs.get(tensor.slab).map(|slab| slab.class.audience);
         if name.is_public() && audience != Some(Audience::Everybody) {
-            let message = format!("'{name}' is everybody's, but the tensor is not");
+            let message = format!("'{name}' is shared with everybody, but the tensor is not");
             return Err(Failure::new(ErrorKind::Invalid, message)
-                .hint("make it with audience everybody, or take a name outside `public/`"));
+                .hint("make it with audience everybody, or choose a name outside `public/`"));
         }
         let Some(before) = self.catalog.named(owner, name) else { return Ok(None) };
         let theirs = self.catalog.get(before).and_then(|tensor| self.slabs.get(tensor.slab));
@@ -115,9 +115,9 @@ impl<P: Ports> Pond<P> {
             return Err(not_yours(&format!("tensor '{name}'"), &slab.class.owner));
         }
         if !replace {
-            let message = format!("tensor '{name}' exists already");
+            let message = format!("tensor '{name}' already exists");
             return Err(Failure::new(ErrorKind::Exists, message)
-                .hint(format!("replace it, or `millpond tensor rm {name}` first")));
+                .hint(format!("replace it, or run `millpond tensor rm {name}` first")));
         }
         Ok(Some(before))
     }

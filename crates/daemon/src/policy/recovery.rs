@@ -6,9 +6,10 @@
 
 use std::collections::HashMap;
 
+use millpond_view::units::count;
 use millpond_wire::message::EventKind;
 use millpond_wire::record::{ClientRecord, Record, SlabRecord, TensorRecord};
-use millpond_wire::{ClientId, Epoch, LeaseTarget, PondId, SlabId, TensorId, limits};
+use millpond_wire::{ClientId, Epoch, LeaseTarget, PondId, SlabId, TensorId, caps};
 
 use super::about::{About, Identity};
 use super::accounts::Device;
@@ -29,7 +30,6 @@ use super::pond::Pond;
 use super::ports::{Held, PortError, Ports};
 use super::slabs::{PendingSlabs, Slab, SlabClass, SlabSize, Slabs};
 use super::unfreed::Unfreed;
-use super::words::count;
 use crate::accounts::Accounts;
 
 /// Deleted identities that a compacted journal still remembers.
@@ -37,17 +37,15 @@ const REMEMBERED_DELETES: usize = 1024;
 
 /// No slab is larger: all elements that a tensor may have, of the widest dtype. Sums of slabs are
 /// far from overflow then.
-const SLAB_BYTES: u64 = limits::TENSOR_ELEMENTS * 8;
+const SLAB_BYTES: u64 = caps::TENSOR_ELEMENTS * 8;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
-    /// Tensors that are there.
     pub tensors: usize,
     /// Versions of models, lost ones included.
     pub versions: usize,
     /// Tensors and versions whose memory is not.
     pub lost_tensors: usize,
-    /// Clients that were known.
     pub clients: usize,
     /// Descriptors that belonged to nothing.
     pub dropped: usize,

@@ -1,5 +1,6 @@
 //! Leases end, and memory is given back: never under a reader, never to another owner.
 
+use millpond_view::units::count;
 use millpond_wire::message::EventKind;
 use millpond_wire::record::{CountedLease, Record};
 use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, SlabId, TensorId};
@@ -8,7 +9,6 @@ use super::answer::{Answer, done};
 use super::events::happening;
 use super::pond::Pond;
 use super::ports::{PortError, Ports};
-use super::words::count;
 
 /// How a lease ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl<P: Ports> Pond<P> {
             None => done(),
             Some(error) => {
                 let message = format!("the end of a lease could not be made durable: {error}");
-                Err(Failure::new(ErrorKind::Later, message).hint("repeat in a moment"))
+                Err(Failure::new(ErrorKind::Later, message).hint("try again in a moment"))
             }
         }
     }

@@ -41,7 +41,7 @@ impl<P: Ports> Pond<P> {
             return done();
         }
         let Some(old) = tensor.name.clone() else {
-            let message = format!("tensor {id} has no name that could be changed");
+            let message = format!("tensor {id} has no name to change");
             return Err(Failure::new(ErrorKind::Invalid, message)
                 .hint("a publish can give it its first name"));
         };
@@ -103,8 +103,8 @@ impl<P: Ports> Pond<P> {
         // One that is being made would bring back the old name, or be in the way of the new one.
         let makes = |key: &NameKey| self.models.makes_version_of(key);
         if let Some(busy) = [&from, &to].into_iter().find(|key| makes(key)) {
-            let message = format!("a version of model '{}' is just being begun", busy.name);
-            return Err(Failure::new(ErrorKind::Later, message).hint("repeat in a moment"));
+            let message = format!("a version of model '{}' is being started", busy.name);
+            return Err(Failure::new(ErrorKind::Later, message).hint("try again in a moment"));
         }
         let record = Record::Renamed { object: id.into(), name: name.clone(), token: *token };
         ports.journal(&record).map_err(from_port)?;
@@ -167,7 +167,7 @@ fn may_be_public(
         return Ok(());
     }
     let message = format!("{what} '{old}' is not shared with everybody, as '{new}' would be");
-    Err(Failure::new(ErrorKind::Invalid, message).hint("take a name outside `public/`"))
+    Err(Failure::new(ErrorKind::Invalid, message).hint("choose a name outside `public/`"))
 }
 
 fn taken(what: &str, name: &TensorName, mine: &Owner, theirs: Option<&Owner>) -> Failure {
@@ -175,8 +175,10 @@ fn taken(what: &str, name: &TensorName, mine: &Owner, theirs: Option<&Owner>) ->
     let failure = Failure::new(ErrorKind::Exists, message);
     match theirs.filter(|theirs| theirs.user != mine.user) {
         Some(theirs) => {
-            failure.hint(format!("take another name: this one is user {}'s", theirs.user))
+            failure.hint(format!("choose another name: this one belongs to user {}", theirs.user))
         }
-        None => failure.hint(format!("`millpond rm {what}:{name}` first, or take another name")),
+        None => {
+            failure.hint(format!("run `millpond rm {what}:{name}` first, or choose another name"))
+        }
     }
 }

@@ -38,7 +38,7 @@ impl Server {
                 }
                 Ok(None) => return,
                 Ok(Some(_)) => {
-                    self.blame(id, "sent descriptors that nobody asked for");
+                    self.blame(id, "sent unexpected descriptors");
                     self.world.ended.push(id);
                     return;
                 }
@@ -47,7 +47,7 @@ impl Server {
                     return;
                 }
                 Err(SocketError::OutOfDescriptors) => {
-                    self.blame(id, "sent a file that no descriptor is left for");
+                    self.blame(id, "sent a file for which no descriptor is left");
                     self.world.ended.push(id);
                     return;
                 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use millpond_wire::message::{Reply, ReplyBody};
 use millpond_wire::socket::{self, SocketError};
-use millpond_wire::{fd, limits, memfd};
+use millpond_wire::{caps, fd, memfd};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::Shutdown;
 
@@ -174,7 +174,7 @@ impl Conn {
         builder: &mut planus::Builder,
     ) -> std::io::Result<Flushed> {
         let bytes = reply.encode(builder);
-        if self.queue.is_empty() && bytes.len() <= limits::MESSAGE_BYTES {
+        if self.queue.is_empty() && bytes.len() <= caps::MESSAGE_BYTES {
             match self.try_send(bytes, &fds, 0) {
                 Flushed::Everything => return Ok(Flushed::Everything),
                 Flushed::Gone => return Ok(Flushed::Gone),
@@ -185,7 +185,7 @@ impl Conn {
                 }
             }
         }
-        if bytes.len() > limits::MESSAGE_BYTES {
+        if bytes.len() > caps::MESSAGE_BYTES {
             let file = memfd::sealed("millpond-reply", bytes)?;
             let weight = bytes.len();
             // What belongs to the reply comes behind the memfd.
@@ -332,7 +332,7 @@ mod tests {
     use crate::accounts::{Accounts, AllTerms};
 
     fn receive(socket: &OwnedFd) -> Option<(Reply, Vec<OwnedFd>)> {
-        let mut buffer = vec![0; limits::MESSAGE_BYTES];
+        let mut buffer = vec![0; caps::MESSAGE_BYTES];
         let received = socket::receive(socket, &mut buffer, false).unwrap()?;
         Some((Reply::decode(&buffer[..received.bytes]).unwrap(), received.fds))
     }
@@ -371,7 +371,7 @@ mod tests {
         let (announced, fds) = receive(&theirs).unwrap();
         let ReplyBody::InMemfd { bytes } = announced.body else { panic!("{announced:?}") };
         assert_eq!(announced.number, 5);
-        assert!(memfd::read_sealed(&fds[0], bytes, limits::MEMFD_BYTES).unwrap().len() > 200_000);
+        assert!(memfd::read_sealed(&fds[0], bytes, caps::MEMFD_BYTES).unwrap().len() > 200_000);
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub fn take(folder: &Path, gpu: GpuUuid, runtime_dir: &str) -> Result<File, GpuL
     let text = format!("the pond in '{runtime_dir}' (pid {}, user {user})\n", std::process::id());
     // For people; the lock is what counts, also on a full disk.
     if let Err(error) = file.set_len(0).and_then(|()| file.write_all_at(text.as_bytes(), 0)) {
-        tracing::warn!("lock '{}' does not say who has it: {error}", path.display());
+        tracing::warn!("lock '{}' does not name its holder: {error}", path.display());
     }
     Ok(file)
 }

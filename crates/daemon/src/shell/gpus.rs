@@ -94,6 +94,7 @@ impl Server {
         let cards = NvmlCards::new(nvml, cards);
         self.world.book.ask(book::Ask::Cards(Box::new(cards)));
         self.pond.driver_ready(&mut self.world, name, devices);
+        self.world.movers.keep_spare(&mut self.world.watcher);
     }
 
     fn is_chosen(&self, device: &FoundDevice) -> bool {

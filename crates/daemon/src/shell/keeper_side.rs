@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use millpond_keeper::channel::{ChannelError, HoldKey, Message};
+use millpond_keeper::channel::{ChannelError, HoldKey, Holding, Message};
 use millpond_keeper::daemon_side;
 use millpond_wire::socket::{self, SocketError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -47,7 +47,7 @@ impl Server {
                     self.pond.upgrade_refused(&mut self.world, &reason);
                 }
                 Ok(Some((message, _))) => {
-                    tracing::warn!("the keeper sent something that it should not: {message:?}");
+                    tracing::warn!("the keeper sent an unexpected message: {message:?}");
                 }
                 Ok(None) => return,
                 // Only a hand-over has one; the keeper sees that nothing comes of it.
@@ -129,7 +129,9 @@ impl Server {
     }
 
     fn start_keeper(&mut self) -> Result<u32, String> {
-        let holds = self.world.held.iter().map(|(key, fd)| (key.clone(), fd.as_fd()));
+        let holds = self.world.held.iter().map(|(key, (backing, fd))| {
+            (Holding { key: key.clone(), backing: *backing }, fd.as_fd())
+        });
         let mut started = daemon_side::spawn_keeper(&self.keeper, self.epoch, &self.config, holds)
             .map_err(|error| error.in_full())?;
         let pid = started.child.id();
@@ -162,7 +164,7 @@ impl Server {
                 self.announced = false;
                 return;
             }
-            if let Some(before) = self.world.held.remove(&HoldKey::handover()) {
+            if let Some((_, before)) = self.world.held.remove(&HoldKey::handover()) {
                 // The keeper says so too; it may be dead.
                 let _ = socket::send(&*before, b"serving", &[], false);
             }
@@ -203,7 +205,7 @@ impl Server {
         if self.is_succeeded(successor) {
             tracing::info!("the next daemon serves");
         } else {
-            tracing::warn!("neither keeper nor next daemon is there");
+            tracing::warn!("neither the keeper nor the next daemon is running");
             self.leave_to_a_keeper();
         }
     }

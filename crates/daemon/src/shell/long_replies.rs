@@ -101,7 +101,7 @@ fn make(reply: &mut Reply) -> io::Result<(OwnedFd, usize)> {
 #[cfg(test)]
 mod tests {
     use millpond_wire::message::{ClientInfo, LeaseInfo};
-    use millpond_wire::{ClientId, Mode, TensorId, limits};
+    use millpond_wire::{ClientId, Mode, TensorId, caps};
     use rustix::event::{PollFd, PollFlags};
 
     use super::*;
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!((made.conn, made.number), (ConnId(7), 9));
         assert_eq!(Some(made.expected), expected(&clients));
         let (file, bytes) = made.file.unwrap();
-        let bytes = memfd::read_sealed(file, bytes as u64, limits::MEMFD_BYTES).unwrap();
+        let bytes = memfd::read_sealed(file, bytes as u64, caps::MEMFD_BYTES).unwrap();
         assert_eq!(Reply::decode(&bytes).unwrap().body, clients);
     }
 }

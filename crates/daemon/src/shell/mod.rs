@@ -25,7 +25,7 @@ use millpond_keeper::Launch;
 use millpond_keeper::channel::HoldKey;
 use millpond_keeper::config::Config;
 use millpond_keeper::daemon_side::DaemonStart;
-use millpond_wire::{Epoch, limits};
+use millpond_wire::{Epoch, caps};
 use rustix::event::Timespec;
 use rustix::event::epoll::Event;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
@@ -83,14 +83,14 @@ impl DaemonError {
         match self {
             DaemonError::NoDriver(_) => Some("`millpond doctor` says what is missing"),
             DaemonError::NoGpu(_) => {
-                Some("use that pond, by `--runtime-dir`, or name other GPUs with `--devices`")
+                Some("use that pond with `--runtime-dir`, or name other GPUs with `--devices`")
             }
             DaemonError::NoSoftGpu(_) => Some(
-                "use that pond, by `--runtime-dir`; a second one on the software driver, and its \
+                "use that pond with `--runtime-dir`; a second one on the software driver, and its \
                  clients, need another MILLPOND_SOFT_DIR",
             ),
             DaemonError::WrongGpu(_) => {
-                Some("name GPUs that are there with `--devices`, or leave it out for all of them")
+                Some("name existing GPUs with `--devices`, or omit it to use all of them")
             }
             _ => None,
         }
@@ -213,6 +213,7 @@ impl Server {
             Some(Source::Book) => self.book_event(),
             Some(Source::LongReply) => self.world.send_made(),
             Some(Source::Mover(device)) => self.mover_event(device),
+            Some(Source::SpareMover) => self.world.movers.spare_gone(&mut self.world.watcher),
             Some(Source::Channel) => self.channel_event(),
             Some(Source::KeeperGone) => self.keeper_gone(),
             Some(Source::Signal) => {
@@ -261,8 +262,8 @@ impl Server {
         let keeper = Launch::this_program("keeper")
             .map_err(DaemonError::io("finding this program"))?
             .with_log(&start.config);
-        let recover::Parts { pond, mut world, listeners, keeper_pidfd, config, epoch } =
-            recover::parts(start)?;
+        let recover::Recovered { pond, mut world, listeners, keeper_pidfd, config, epoch } =
+            recover::recover(start)?;
         // Whoever waits for this daemon has served, with or without a GPU.
         let served = |key: &HoldKey| key.is_of_gpu() || *key == HoldKey::handover();
         let first = !world.held.keys().any(served);
@@ -295,7 +296,7 @@ impl Server {
             channel_token,
             _signals: signals,
             next_conn: 1,
-            buffer: vec![0; limits::MESSAGE_BYTES],
+            buffer: vec![0; caps::MESSAGE_BYTES],
             spare: clients::spare_fd(),
             keeper_retry: None,
             ungreeted: VecDeque::new(),

@@ -1,7 +1,7 @@
 //! Movers are started, told, heard and reaped.
 
 use std::collections::{HashMap, VecDeque};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,10 +40,21 @@ struct Process {
     unsent: VecDeque<(ToMover, Option<SharedFd>)>,
 }
 
+/// A mover that was started before anybody wanted one. It has opened the driver, which takes as long
+/// as making a context and takes no memory of a GPU; for which GPU it is, it learns when it is wanted.
+/// It holds nothing and has promised nothing: its death costs the next mover its head start.
+struct Spare {
+    child: Child,
+    pidfd: OwnedFd,
+    channel: DaemonEnd,
+    token: u64,
+}
+
 /// The movers of this daemon.
 pub struct MoverProcesses {
     launch: MoverLaunch,
     running: HashMap<GpuUuid, Process>,
+    spare: Option<Spare>,
     /// Ended, and not reaped yet.
     ended: Vec<Child>,
     /// What the policy does not know yet.
@@ -57,6 +68,7 @@ impl MoverProcesses {
         Self {
             launch,
             running: HashMap::new(),
+            spare: None,
             ended: Vec::new(),
             news: Vec::new(),
             told_of_version: false,
@@ -73,25 +85,65 @@ impl MoverProcesses {
     }
 
     fn spawn(&mut self, watcher: &mut Watcher, device: GpuUuid) -> Result<(u32, SharedFd), String> {
-        let MoverLaunch { launch, driver, epoch } = &self.launch;
+        let Spare { child, pidfd, channel, token } = match self.take_spare(watcher) {
+            Some(spare) => spare,
+            None => self.launch(watcher)?,
+        };
+        watcher.rename(token, Source::Mover(device));
+        let (pid, epoch) = (child.id(), self.launch.epoch);
+        let start = ToMover::Start { epoch, device, threads: 0, block_bytes: 0, depth: 0 };
+        let unsent = VecDeque::from([(start, None)]);
+        self.running.insert(device, Process { child, channel, token, unsent });
+        self.flush(device);
+        Ok((pid, Arc::new(pidfd)))
+    }
+
+    /// Starts a process that is for no GPU yet.
+    fn launch(&self, watcher: &mut Watcher) -> Result<Spare, String> {
+        let MoverLaunch { launch, driver, .. } = &self.launch;
         let (channel, theirs) = DaemonEnd::pair().map_err(|error| error.to_string())?;
         let started = launch.spawn(&theirs, |command| {
             command.env(DriverChoice::VARIABLE, driver).stdout(Stdio::null());
         });
         let (mut child, pidfd) =
             started.map_err(|error| format!("starting '{}': {error}", launch.program.display()))?;
-        let token = watcher.add(&channel, Source::Mover(device)).map_err(|error| {
+        let token = watcher.add(&channel, Source::SpareMover).map_err(|error| {
             // One that nobody hears must not run.
             let _ = child.kill();
             let _ = child.wait();
             error.to_string()
         })?;
-        let pid = child.id();
-        let start = ToMover::Start { epoch: *epoch, device, threads: 0, block_bytes: 0, depth: 0 };
-        let unsent = VecDeque::from([(start, None)]);
-        self.running.insert(device, Process { child, channel, token, unsent });
-        self.flush(device);
-        Ok((pid, Arc::new(pidfd)))
+        Ok(Spare { child, pidfd, channel, token })
+    }
+
+    /// Has a mover waiting for whoever wants one next. Where none can be started, the next one is
+    /// started when it is wanted, and says then what is wrong.
+    pub(super) fn keep_spare(&mut self, watcher: &mut Watcher) {
+        if self.spare.is_none() {
+            match self.launch(watcher) {
+                Ok(spare) => self.spare = Some(spare),
+                Err(text) => tracing::debug!("no mover is kept ready: {text}"),
+            }
+        }
+    }
+
+    /// The spare mover, if it lives.
+    fn take_spare(&mut self, watcher: &mut Watcher) -> Option<Spare> {
+        let mut spare = self.spare.take()?;
+        if let Ok(None) = spare.child.try_wait() {
+            return Some(spare);
+        }
+        watcher.remove(&spare.channel, spare.token);
+        None
+    }
+
+    /// The spare mover has hung up, or speaks before it was spoken to. Another one would do no better
+    /// now: the next is started when a mover has ended.
+    pub(super) fn spare_gone(&mut self, watcher: &mut Watcher) {
+        if let Some(spare) = self.spare.take() {
+            watcher.remove(&spare.channel, spare.token);
+            self.ended.push(spare.child);
+        }
     }
 
     pub(super) fn tell(&mut self, device: GpuUuid, message: ToMover, fd: Option<SharedFd>) {
@@ -181,6 +233,7 @@ impl Server {
                         tracing::error!("the mover of {device}: {error}");
                     }
                     self.world.movers.let_go(&mut self.world.watcher, device);
+                    self.world.movers.keep_spare(&mut self.world.watcher);
                     self.pond.mover_hung_up(&mut self.world, device);
                     return;
                 }
@@ -215,6 +268,7 @@ impl Server {
 mod tests {
     use std::io::Write;
     use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
     use std::process::Command;
 
     use super::*;
@@ -222,10 +276,12 @@ mod tests {
     /// Says that it is ready in words of version 9, and does not end by itself.
     const STRANGER: &str = "#!/bin/sh\nprintf '\\040\\011\\0\\0\\0more' >&0\nexec sleep 600\n";
 
-    #[test]
-    fn a_mover_of_another_version_is_ended_and_logged_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("stranger");
+    /// What waits until it is ended.
+    const SLEEPER: &str = "#!/bin/sh\nexec sleep 600\n";
+
+    /// Movers that are this script.
+    fn movers(folder: &Path, script: &str) -> MoverProcesses {
+        let program = folder.join("mover");
         // By another process: a descriptor for writing that a child of another test has keeps the
         // kernel from starting it.
         let make = "cat >\"$1\"";
@@ -235,12 +291,80 @@ mod tests {
             .stdin(Stdio::piped())
             .spawn()
             .unwrap();
-        writer.stdin.take().unwrap().write_all(STRANGER.as_bytes()).unwrap();
+        writer.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
         assert!(writer.wait().unwrap().success());
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
         let launch = Launch::new(program, Vec::new());
-        let launch = MoverLaunch { launch, driver: "soft".to_owned(), epoch: Epoch(1) };
-        let (mut movers, mut watcher) = (MoverProcesses::new(launch), Watcher::new().unwrap());
+        MoverProcesses::new(MoverLaunch { launch, driver: "soft".to_owned(), epoch: Epoch(1) })
+    }
+
+    /// The mover that was started since the last time.
+    fn started(movers: &mut MoverProcesses) -> u32 {
+        match movers.news.pop() {
+            Some(News::Started { pid, .. }) => pid,
+            Some(News::NotStarted { text, .. }) => panic!("{text}"),
+            None => panic!("nothing was started"),
+        }
+    }
+
+    fn end(mut movers: MoverProcesses) {
+        let running = movers.running.drain().map(|(_, process)| process.child);
+        let others = movers.ended.drain(..).chain(movers.spare.take().map(|spare| spare.child));
+        for mut child in running.chain(others) {
+            let _ = child.kill();
+            child.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn the_mover_that_waits_is_the_one_that_is_wanted() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut movers = movers(folder.path(), SLEEPER);
+        let mut watcher = Watcher::new().unwrap();
+        movers.keep_spare(&mut watcher);
+        movers.keep_spare(&mut watcher);
+        let spare = movers.spare.as_ref().map(|spare| (spare.child.id(), spare.token)).unwrap();
+        assert_eq!(watcher.source(spare.1), Some(Source::SpareMover));
+        let (one, other) = (GpuUuid([7; 16]), GpuUuid([8; 16]));
+        movers.start(&mut watcher, one);
+        assert_eq!(started(&mut movers), spare.0);
+        assert_eq!(watcher.source(spare.1), Some(Source::Mover(one)));
+        assert!(movers.running[&one].unsent.is_empty(), "it was told for which GPU it is");
+        // There is one for all GPUs: the second mover starts from the beginning.
+        movers.start(&mut watcher, other);
+        assert_ne!(started(&mut movers), spare.0);
+        end(movers);
+    }
+
+    #[test]
+    fn a_mover_that_died_before_it_was_wanted_is_replaced_when_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut movers = movers(folder.path(), SLEEPER);
+        let mut watcher = Watcher::new().unwrap();
+        let device = GpuUuid([7; 16]);
+        // Its end was not heard yet, or was.
+        for heard in [false, true] {
+            movers.keep_spare(&mut watcher);
+            let spare = movers.spare.as_mut().unwrap();
+            let (dead, token) = (spare.child.id(), spare.token);
+            spare.child.kill().unwrap();
+            spare.child.wait().unwrap();
+            if heard {
+                movers.spare_gone(&mut watcher);
+                assert!(movers.spare.is_none(), "another would do no better");
+            }
+            movers.start(&mut watcher, device);
+            assert_ne!(started(&mut movers), dead);
+            assert_eq!(watcher.source(token), None);
+        }
+        end(movers);
+    }
+
+    #[test]
+    fn a_mover_of_another_version_is_ended_and_logged_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut movers = movers(folder.path(), STRANGER);
+        let mut watcher = Watcher::new().unwrap();
         let device = GpuUuid([7; 16]);
         movers.start(&mut watcher, device);
         let error = loop {

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use millpond_wire::{limits, page};
+use millpond_wire::{caps, page};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 
 use crate::driver::SharedFd;
@@ -74,7 +74,7 @@ impl Page {
     /// # Errors
     /// What the system says; it has no reason to say anything.
     pub fn bump(&self, slot: usize) -> io::Result<()> {
-        let at = (slot % limits::PAGE_SLOTS) as u64 * 8;
+        let at = (slot % caps::PAGE_SLOTS) as u64 * 8;
         // As it is, not as it was left: a successor that did not come to serve has written too.
         let mut word = [0; 8];
         self.file.read_exact_at(&mut word, at)?;
@@ -111,7 +111,7 @@ mod tests {
         let after = read(&reader);
         assert_eq!(changed(&before, &after), [7, 511]);
         let next = Page::open(held.try_clone().unwrap()).unwrap();
-        assert_eq!(changed(&after, &read(&reader)).len(), limits::PAGE_SLOTS);
+        assert_eq!(changed(&after, &read(&reader)).len(), caps::PAGE_SLOTS);
         assert_eq!(read(&reader), read(&next.reader()));
         let before = read(&reader);
         page.bump(7).unwrap();

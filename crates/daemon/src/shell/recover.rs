@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 use std::sync::Arc;
 
 use millpond_cuda::DriverChoice;
@@ -9,7 +10,8 @@ use millpond_keeper::Launch;
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_keeper::config::{Config, Limits};
 use millpond_keeper::daemon_side::DaemonStart;
-use millpond_wire::{Epoch, limits, runtime_dir};
+use millpond_wire::record::Record;
+use millpond_wire::{Backing, Epoch, caps, runtime_dir};
 
 use super::DaemonError;
 use super::movers::MoverLaunch;
@@ -22,8 +24,10 @@ use crate::driver::{self, DriverThread, SharedFd};
 use crate::journal::Journal;
 use crate::policy::{Caps, Held, MoverLimits, Pond};
 
+type HeldHere = BTreeMap<HoldKey, (Backing, SharedFd)>;
+
 /// Everything that a server is made of.
-pub(super) struct Parts {
+pub(super) struct Recovered {
     pub pond: Pond<World>,
     pub world: World,
     /// Each with whether it is the operator's.
@@ -33,9 +37,8 @@ pub(super) struct Parts {
     pub epoch: Epoch,
 }
 
-pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
+pub(super) fn recover(start: DaemonStart) -> Result<Recovered, DaemonError> {
     let DaemonStart { channel, epoch, config, keeper_pid, keeper_pidfd, held } = start;
-    let copying = DaemonError::io("copying a descriptor");
     // The driver needs a tenth of a second to start: it gets a head start.
     let choice: DriverChoice = std::ffi::OsString::from(&config.driver).into();
     let movers = mover_launch(&config, epoch)?;
@@ -44,96 +47,152 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     let charges = Arc::new(ChargedAccounts::default());
     let book = book::start(folder, Arc::clone(&charges)).map_err(&starting)?;
     let driver = driver::start(choice, Arc::clone(&charges)).map_err(&starting)?;
-    let threads = (driver, book);
-    let held: BTreeMap<HoldKey, SharedFd> =
-        held.into_iter().map(|(key, fd)| (key, Arc::new(fd))).collect();
-    let mut listeners = Vec::new();
-    let mut objects: HashMap<Held, SharedFd> = HashMap::new();
-    let mut journal = None;
-    let mut page = None;
-    for (key, fd) in &held {
-        match key.view() {
-            KeyView::Journal => journal = Some(fd.try_clone().map_err(&copying)?),
-            KeyView::Listen(name) => {
-                let listener = fd.try_clone().map_err(&copying)?;
-                listeners.push((listener, name == runtime_dir::ADMIN_SOCKET));
-            }
-            KeyView::Slab(slab) => {
-                objects.insert(Held::Slab(slab), Arc::clone(fd));
-            }
-            KeyView::Manifest(version) => {
-                objects.insert(Held::Manifest(version), Arc::clone(fd));
-            }
-            KeyView::Client(client) => {
-                objects.insert(Held::Client(client), Arc::clone(fd));
-            }
-            KeyView::Page => page = Some(fd.try_clone().map_err(&copying)?),
-            KeyView::FolderLock | KeyView::GpuLock(_) => {}
-            KeyView::Handover | KeyView::Store => {}
-            KeyView::Other(key) => tracing::warn!("the keeper holds '{key}', which nobody knows"),
-        }
-    }
-    let caps = caps(&config);
+    let held: HeldHere =
+        held.into_iter().map(|(held, fd)| (held.key, (held.backing, Arc::new(fd)))).collect();
+    let HandedOver { listeners, objects, journal, page } = HandedOver::sort(&held)?;
+    let around = |journal, records: &[Record]| {
+        let held = with_backings(held, records);
+        world(journal, channel, held, (driver, book), movers)
+    };
     let (mut pond, mut world) = match journal {
-        Some(fd) => {
-            let (journal, records) = Journal::open(fd)?;
-            let read = records.len();
-            let mut world = world(journal, channel, held, threads, movers)?;
-            let (pond, found) = Pond::recover(&mut world, records, objects, epoch, caps)?;
-            if world.journal.is_large() {
-                world.journal.estimate(pond.snapshot().len(), read);
-            }
-            tracing::info!(
-                %epoch,
-                tensors = found.tensors,
-                versions = found.versions,
-                lost = found.lost_tensors,
-                clients = found.clients,
-                dropped = found.dropped,
-                "recovered the pond"
-            );
-            (pond, world)
-        }
-        None => {
-            let journal = Journal::create()?;
-            let fd = journal.as_fd().try_clone_to_owned().map_err(&copying)?;
-            let mut world = world(journal, channel, held, threads, movers)?;
-            let pond = Pond::new(&mut world, random_key(), epoch, caps)?;
-            world.hold_key(HoldKey::journal(), Arc::new(fd))?;
-            tracing::info!(%epoch, "a new pond");
-            (pond, world)
-        }
+        Some(fd) => recovered(fd, objects, epoch, caps(&config), around)?,
+        None => new_pond(epoch, caps(&config), around)?,
     };
     // Before anybody is served: what clients know, they know from an earlier daemon.
-    let making = DaemonError::io("making the page");
-    world.page = Some(match page {
-        Some(fd) => Page::open(fd).map_err(making)?,
-        None => {
-            let page = Page::create().map_err(&making)?;
-            world.hold_key(HoldKey::page(), page.to_hold().map_err(&making)?)?;
-            page
-        }
-    });
+    world.page = Some(open_page(page, &mut world)?);
     // Before any slab is asked for: what is there is in the groups' accounts.
     charges.adopt(pond.slab_charges());
     world.book.ask(book::Ask::Known(pond.known_cards()));
+    describe(&mut pond, &config, keeper_pid);
+    Ok(Recovered { pond, world, listeners, keeper_pidfd, config, epoch })
+}
+
+/// What the keeper holds, by what it is for.
+#[derive(Default)]
+struct HandedOver {
+    listeners: Vec<(OwnedFd, bool)>,
+    objects: HashMap<Held, SharedFd>,
+    journal: Option<OwnedFd>,
+    page: Option<OwnedFd>,
+}
+
+impl HandedOver {
+    fn sort(held: &HeldHere) -> Result<Self, DaemonError> {
+        let mut sorted = Self::default();
+        for (key, (_, fd)) in held {
+            let copy = || fd.try_clone().map_err(DaemonError::io("copying a descriptor"));
+            let object = match key.view() {
+                KeyView::Slab(slab) => Held::Slab(slab),
+                KeyView::Manifest(version) => Held::Manifest(version),
+                KeyView::Client(client) => Held::Client(client),
+                KeyView::Journal => {
+                    sorted.journal = Some(copy()?);
+                    continue;
+                }
+                KeyView::Page => {
+                    sorted.page = Some(copy()?);
+                    continue;
+                }
+                KeyView::Listen(name) => {
+                    sorted.listeners.push((copy()?, name == runtime_dir::ADMIN_SOCKET));
+                    continue;
+                }
+                KeyView::FolderLock | KeyView::GpuLock(_) => continue,
+                KeyView::Handover | KeyView::Store => continue,
+                KeyView::Other(key) => {
+                    tracing::warn!("the keeper holds an unknown key, '{key}'");
+                    continue;
+                }
+            };
+            sorted.objects.insert(object, Arc::clone(fd));
+        }
+        Ok(sorted)
+    }
+}
+
+/// The pond of an earlier daemon, from its journal.
+fn recovered(
+    journal: OwnedFd,
+    objects: HashMap<Held, SharedFd>,
+    epoch: Epoch,
+    caps: Caps,
+    around: impl FnOnce(Journal, &[Record]) -> Result<World, DaemonError>,
+) -> Result<(Pond<World>, World), DaemonError> {
+    let (journal, records) = Journal::open(journal)?;
+    let read = records.len();
+    let mut world = around(journal, &records)?;
+    let (pond, found) = Pond::recover(&mut world, records, objects, epoch, caps)?;
+    if world.journal.is_large() {
+        world.journal.estimate(pond.snapshot().len(), read);
+    }
+    tracing::info!(
+        %epoch,
+        tensors = found.tensors,
+        versions = found.versions,
+        lost = found.lost_tensors,
+        clients = found.clients,
+        dropped = found.dropped,
+        "recovered the pond"
+    );
+    Ok((pond, world))
+}
+
+fn new_pond(
+    epoch: Epoch,
+    caps: Caps,
+    around: impl FnOnce(Journal, &[Record]) -> Result<World, DaemonError>,
+) -> Result<(Pond<World>, World), DaemonError> {
+    let journal = Journal::create()?;
+    let copying = DaemonError::io("copying a descriptor");
+    let fd = journal.as_fd().try_clone_to_owned().map_err(copying)?;
+    let mut world = around(journal, &[])?;
+    let pond = Pond::new(&mut world, random_key(), epoch, caps)?;
+    world.hold_key(HoldKey::journal(), Arc::new(fd))?;
+    tracing::info!(%epoch, "a new pond");
+    Ok((pond, world))
+}
+
+/// The page of an earlier daemon, or a new one that the keeper holds.
+fn open_page(page: Option<OwnedFd>, world: &mut World) -> Result<Page, DaemonError> {
+    let making = DaemonError::io("making the page");
+    let Some(fd) = page else {
+        let page = Page::create().map_err(&making)?;
+        world.hold_key(HoldKey::page(), page.to_hold().map_err(&making)?)?;
+        return Ok(page);
+    };
+    Page::open(fd).map_err(making)
+}
+
+/// What `millpond status` says of the processes behind the pond.
+fn describe(pond: &mut Pond<World>, config: &Config, keeper_pid: u32) {
+    let text = |path: Option<&Path>| path.map(|path| path.display().to_string());
+    let program = std::env::current_exe().ok();
     pond.about.daemon_pid = std::process::id();
     pond.about.daemon_user = rustix::process::geteuid().as_raw();
-    pond.about.program =
-        std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default();
+    pond.about.program = text(program.as_deref()).unwrap_or_default();
     pond.about.keeper_pid = keeper_pid;
-    pond.about.runtime_dir =
-        config.runtime_dir.as_deref().unwrap_or("".as_ref()).display().to_string();
-    pond.about.log_file =
-        config.log_file.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
+    pond.about.runtime_dir = text(config.runtime_dir.as_deref()).unwrap_or_default();
+    pond.about.log_file = text(config.log_file.as_deref()).unwrap_or_default();
     pond.about.service = millpond_keeper::service();
-    Ok(Parts { pond, world, listeners, keeper_pidfd, config, epoch })
+}
+
+/// The journal decides what a slab is made of: a keeper of the first version of the channel was told
+/// nothing about it, and the next one is.
+fn with_backings(mut held: HeldHere, records: &[Record]) -> HeldHere {
+    for record in records {
+        if let Record::SlabMade(made) = record
+            && let Some((backing, _)) = held.get_mut(&HoldKey::slab(made.slab))
+        {
+            *backing = made.backing;
+        }
+    }
+    held
 }
 
 fn world(
     journal: Journal,
     channel: millpond_keeper::channel::Channel,
-    held: BTreeMap<HoldKey, SharedFd>,
+    held: HeldHere,
     threads: (DriverThread, BookThread),
     movers: MoverLaunch,
 ) -> Result<World, DaemonError> {
@@ -171,7 +230,7 @@ fn caps(config: &Config) -> Caps {
 
 fn terms(of: &Limits) -> AllTerms {
     let in_flight = of.descriptors_in_flight.min(descriptors::in_flight());
-    let most = limits::MESSAGE_FDS as u64;
+    let most = caps::MESSAGE_FDS as u64;
     let per_user = of.descriptors_in_flight_per_user.min(in_flight / 4).max(most);
     AllTerms::NONE
         .with(Resource::Clients, of.clients_per_user)

@@ -15,17 +15,17 @@ use crate::policy::ConnId;
 pub enum Source {
     /// The keeper said something, or hung up.
     Channel,
-    /// The keeper is gone.
     KeeperGone,
     Signal,
     /// The driver thread said something.
     Driver,
     /// The thread that keeps the groups said something.
     Book,
-    /// A long reply is made.
     LongReply,
     /// A mover said something, or hung up.
     Mover(GpuUuid),
+    /// The mover that is for no GPU yet is gone.
+    SpareMover,
     Listener(usize),
     /// A client said something, or can be told something.
     Conn(ConnId),
@@ -67,6 +67,11 @@ impl Watcher {
         epoll::add(&self.epoll, fd, EventData::new_u64(token), EventFlags::IN)?;
         self.sources.insert(token, source);
         Ok(token)
+    }
+
+    /// What is watched means something else from now on.
+    pub fn rename(&mut self, token: u64, source: Source) {
+        self.sources.insert(token, source);
     }
 
     /// Watches for (readable, writable) from now on.

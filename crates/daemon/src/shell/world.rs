@@ -6,11 +6,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Message};
+use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Holding, Message};
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{Reply, ReplyBody};
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, GpuUuid, SlabId, limits, memfd};
+use millpond_wire::{Backing, ClientId, GpuUuid, SlabId, caps, memfd};
 use rustix::process::Signal;
 
 use super::conn::{Conn, Flushed};
@@ -45,8 +45,8 @@ pub struct World {
     pub channel: Option<Channel>,
     /// The keeper did not take a message in time and must be replaced.
     pub keeper_hung: bool,
-    /// Everything that the keeper holds.
-    pub held: BTreeMap<HoldKey, SharedFd>,
+    /// Everything that the keeper holds, with what slabs are made of.
+    pub held: BTreeMap<HoldKey, (Backing, SharedFd)>,
     pub driver: DriverThread,
     /// The thread that keeps the groups.
     pub book: BookThread,
@@ -71,7 +71,7 @@ impl World {
     pub fn new(
         journal: Journal,
         channel: Channel,
-        held: BTreeMap<HoldKey, SharedFd>,
+        held: BTreeMap<HoldKey, (Backing, SharedFd)>,
         (driver, book): (DriverThread, BookThread),
         movers: MoverLaunch,
     ) -> std::io::Result<Self> {
@@ -324,9 +324,11 @@ impl World {
     ///
     /// # Errors
     /// [`PortError`] if the message was refused.
-    pub fn hold_key(&mut self, key: HoldKey, fd: SharedFd) -> Result<(), PortError> {
-        let message = Message::Hold { keys: vec![key.clone()] };
-        let before = self.held.insert(key.clone(), Arc::clone(&fd));
+    pub fn hold_key(&mut self, holding: impl Into<Holding>, fd: SharedFd) -> Result<(), PortError> {
+        let Holding { key, backing } = holding.into();
+        let holdings = vec![Holding { key: key.clone(), backing }];
+        let message = Message::Hold { holdings };
+        let before = self.held.insert(key.clone(), (backing, Arc::clone(&fd)));
         let told = self.tell_keeper(&message, &[fd.as_fd()]);
         if told.is_err() {
             // What the keeper does not hold, the next one must not get either.
@@ -395,8 +397,8 @@ impl Ports for World {
         self.journal.append(record).map_err(|error| PortError(error.to_string()))
     }
 
-    fn hold(&mut self, what: Held, fd: &SharedFd) -> Result<(), PortError> {
-        self.hold_key(key_of(what), Arc::clone(fd))
+    fn hold(&mut self, what: Held, backing: Backing, fd: &SharedFd) -> Result<(), PortError> {
+        self.hold_key(Holding { key: key_of(what), backing }, Arc::clone(fd))
     }
 
     fn let_go(&mut self, what: Held, fd: Option<SharedFd>) {
@@ -405,7 +407,7 @@ impl Ports for World {
         if let Err(error) = self.tell_keeper(&Message::Drop { keys: vec![key] }, &[]) {
             tracing::error!("could not have a descriptor dropped: {error}");
         }
-        for fd in held.into_iter().chain(fd) {
+        for fd in held.map(|(_, fd)| fd).into_iter().chain(fd) {
             self.driver.ask(Ask::Close(fd));
         }
         if let Held::Slab(slab) = what {
@@ -414,7 +416,7 @@ impl Ports for World {
     }
 
     fn manifest_ok(&self, fd: &SharedFd) -> Result<(), String> {
-        memfd::check_sealed(fd, limits::MANIFEST_BYTES).map_err(|error| error.to_string())
+        memfd::check_sealed(fd, caps::MANIFEST_BYTES).map_err(|error| error.to_string())
     }
 
     fn reply(&mut self, conn: ConnId, mut reply: Reply, mut fds: Vec<SharedFd>) {

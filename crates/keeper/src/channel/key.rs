@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use millpond_wire::{ClientId, GpuUuid, SlabId, VersionId};
+use millpond_wire::{Backing, ClientId, GpuUuid, SlabId, VersionId};
 
 /// Why a text is no key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +35,6 @@ pub enum KeyView<'key> {
     Slab(SlabId),
     /// The pidfd of a client process.
     Client(ClientId),
-    /// The manifest of a version.
     Manifest(VersionId),
     /// To the daemon that waits, with everything, until its successor serves.
     Handover,
@@ -43,6 +42,28 @@ pub enum KeyView<'key> {
     Store,
     /// A key that this version does not know.
     Other(&'key str),
+}
+
+/// A descriptor to be held: its key and, for a slab, what the memory is made of. The keeper hands
+/// both back as they came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holding {
+    pub key: HoldKey,
+    pub backing: Backing,
+}
+
+impl Holding {
+    /// Whether the key says it all: everything but slabs, and slabs whose descriptor is the memory.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.backing == Backing::default()
+    }
+}
+
+impl From<HoldKey> for Holding {
+    fn from(key: HoldKey) -> Holding {
+        Holding { key, backing: Backing::default() }
+    }
 }
 
 impl HoldKey {

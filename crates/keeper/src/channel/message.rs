@@ -1,18 +1,22 @@
 //! The messages and their bytes.
 
-use millpond_channel::{Frame, Reader, Writer};
-use millpond_wire::{Epoch, limits};
+use std::borrow::Cow;
 
-use super::{ChannelError, HoldKey, VERSIONS};
+use millpond_channel::{Frame, Reader, Writer};
+use millpond_wire::{Epoch, caps};
+
+use super::{ChannelError, HoldKey, Holding, VERSIONS};
 
 /// Longest configuration: it must fit one datagram of 64 KiB with room to spare.
 pub const CONFIG_BYTES: usize = 48 * 1024;
-/// Keys, and so descriptors, in one message; a datagram takes 128.
+/// Keys, and therefore descriptors, in one message; a datagram takes 128.
 pub const KEYS_PER_MESSAGE: usize = 100;
 /// Longest path of a program, and longest reason.
-pub const TEXT_BYTES: usize = limits::TEXT_BYTES;
+pub const TEXT_BYTES: usize = caps::TEXT_BYTES;
 /// The version of a first message that names none: programs before versions were named speak it.
 const UNNAMED: u32 = 1;
+/// The first version whose `Hold` and `Held` say what a slab is made of.
+const BACKINGS_SINCE: u32 = 2;
 
 /// What keeper and daemon say to each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +32,7 @@ pub enum Message {
         version: u32,
     },
     /// Keeper: descriptors that were held for an earlier daemon, one for each key.
-    Held { keys: Vec<HoldKey> },
+    Held { holdings: Vec<Holding> },
     /// Keeper: everything held was sent.
     Ready,
     /// Keeper: are you there?
@@ -48,7 +52,7 @@ pub enum Message {
         reason: String,
     },
     /// Daemon: hold these descriptors, one for each key. An older one of the same key is closed.
-    Hold { keys: Vec<HoldKey> },
+    Hold { holdings: Vec<Holding> },
     /// Daemon: close the descriptors of these keys.
     Drop { keys: Vec<HoldKey> },
     /// Daemon: I am here.
@@ -87,6 +91,8 @@ mod kind {
     pub const STOP: u8 = 5;
     pub const HAND_OVER: u8 = 6;
     pub const UPGRADE_REFUSED: u8 = 7;
+    /// As `HELD`, with the backing of each.
+    pub const HELD_BACKINGS: u8 = 8;
     pub const HOLD: u8 = 16;
     pub const DROP: u8 = 17;
     pub const PONG: u8 = 18;
@@ -95,6 +101,8 @@ mod kind {
     pub const ADOPT_DONE: u8 = 21;
     pub const UPGRADE: u8 = 22;
     pub const HANDED_OVER: u8 = 23;
+    /// As `HOLD`, with the backing of each.
+    pub const HOLD_BACKINGS: u8 = 24;
 }
 
 impl Message {
@@ -103,7 +111,7 @@ impl Message {
     pub fn descriptors(&self) -> usize {
         match self {
             Message::Start { .. } | Message::Adopt { .. } | Message::HandOver => 1,
-            Message::Held { keys } | Message::Hold { keys } => keys.len(),
+            Message::Held { holdings } | Message::Hold { holdings } => holdings.len(),
             _ => 0,
         }
     }
@@ -121,9 +129,13 @@ impl Message {
             Message::Adopt { epoch, daemon_pid: pid, config, version } => {
                 write_process(Writer::new(kind::ADOPT), *epoch, *pid, config, *version)?
             }
-            Message::Held { keys } => write_keys(Writer::new(kind::HELD), keys)?,
-            Message::Hold { keys } => write_keys(Writer::new(kind::HOLD), keys)?,
-            Message::Drop { keys } => write_keys(Writer::new(kind::DROP), keys)?,
+            Message::Held { holdings } => {
+                write_holdings(kind::HELD, kind::HELD_BACKINGS, holdings)?
+            }
+            Message::Hold { holdings } => {
+                write_holdings(kind::HOLD, kind::HOLD_BACKINGS, holdings)?
+            }
+            Message::Drop { keys } => write_keys(Writer::new(kind::DROP), keys.iter())?,
             Message::Ping { number } => Writer::new(kind::PING).u64(*number),
             Message::Pong { number } => Writer::new(kind::PONG).u64(*number),
             Message::Ready => Writer::new(kind::READY),
@@ -138,6 +150,21 @@ impl Message {
             }
         };
         Ok(writer.bytes())
+    }
+
+    /// The message as a peer of this version of the channel understands it. Version 1 has no
+    /// backings: its daemons find them in the journal.
+    #[must_use]
+    pub(super) fn for_version(&self, version: u32) -> Cow<'_, Message> {
+        let plain = |holdings: &[Holding]| {
+            holdings.iter().map(|holding| holding.key.clone().into()).collect()
+        };
+        match self {
+            _ if version >= BACKINGS_SINCE => Cow::Borrowed(self),
+            Message::Held { holdings } => Cow::Owned(Message::Held { holdings: plain(holdings) }),
+            Message::Hold { holdings } => Cow::Owned(Message::Hold { holdings: plain(holdings) }),
+            _ => Cow::Borrowed(self),
+        }
     }
 
     /// Reads a message completely.
@@ -155,8 +182,10 @@ impl Message {
                 let (epoch, daemon_pid, config, version) = read_process(&mut reader)?;
                 Message::Adopt { epoch, daemon_pid, config, version }
             }
-            kind::HELD => Message::Held { keys: read_keys(&mut reader)? },
-            kind::HOLD => Message::Hold { keys: read_keys(&mut reader)? },
+            kind::HELD => Message::Held { holdings: read_plain(&mut reader)? },
+            kind::HOLD => Message::Hold { holdings: read_plain(&mut reader)? },
+            kind::HELD_BACKINGS => Message::Held { holdings: read_backings(&mut reader)? },
+            kind::HOLD_BACKINGS => Message::Hold { holdings: read_backings(&mut reader)? },
             kind::DROP => Message::Drop { keys: read_keys(&mut reader)? },
             kind::PING => Message::Ping { number: reader.u64()? },
             kind::PONG => Message::Pong { number: reader.u64()? },
@@ -175,7 +204,7 @@ impl Message {
 }
 
 impl Frame for Message {
-    const MAX_BYTES: usize = limits::MESSAGE_BYTES;
+    const MAX_BYTES: usize = caps::MESSAGE_BYTES;
 
     fn fds(&self) -> usize {
         self.descriptors()
@@ -216,29 +245,79 @@ fn read_process(reader: &mut Reader<'_>) -> Result<(Epoch, u32, Vec<u8>, u32), C
         return Ok((epoch, pid, config, UNNAMED));
     }
     match reader.u32()? {
-        UNNAMED => Err(ChannelError::Malformed("a version is named that never is")),
+        UNNAMED => Err(ChannelError::Malformed("version 1 must not be named")),
         // Whatever follows the number of another version means nothing here.
         named => Ok((epoch, pid, config, VERSIONS.check(named)?)),
     }
 }
 
-fn write_keys(writer: Writer, keys: &[HoldKey]) -> Result<Writer, ChannelError> {
-    let count = u8::try_from(keys.len()).ok().filter(|_| keys.len() <= KEYS_PER_MESSAGE);
-    let count = count.ok_or(ChannelError::Malformed("more than 100 keys"))?;
-    keys.iter().try_fold(writer.u8(count), |writer, key| {
-        let text = key.as_str();
-        // A key's own rule keeps it at 100 bytes.
-        let length = u8::try_from(text.len()).map_err(|_| ChannelError::Malformed("a long key"))?;
-        Ok(writer.u8(length).raw(text.as_bytes()))
+/// Keys alone, which every version reads, where no memory is of another kind than `vmm`.
+fn write_holdings(plain: u8, backings: u8, holdings: &[Holding]) -> Result<Writer, ChannelError> {
+    if holdings.iter().all(Holding::is_plain) {
+        return write_keys(Writer::new(plain), holdings.iter().map(|holding| &holding.key));
+    }
+    let writer = write_count(Writer::new(backings), holdings.len())?;
+    holdings.iter().try_fold(writer, |writer, holding| {
+        check_descriptor(holding)?;
+        Ok(write_key(writer, &holding.key)?.backing(&holding.backing))
     })
 }
 
+fn read_plain(reader: &mut Reader<'_>) -> Result<Vec<Holding>, ChannelError> {
+    Ok(read_keys(reader)?.into_iter().map(Holding::from).collect())
+}
+
+fn read_backings(reader: &mut Reader<'_>) -> Result<Vec<Holding>, ChannelError> {
+    let count = read_count(reader)?;
+    let holdings: Vec<Holding> = (0..count)
+        .map(|_| {
+            let holding = Holding { key: read_key(reader)?, backing: reader.backing()? };
+            check_descriptor(&holding).map(|()| holding)
+        })
+        .collect::<Result<_, ChannelError>>()?;
+    if holdings.iter().all(Holding::is_plain) {
+        return Err(ChannelError::Malformed("a list of backings without any"));
+    }
+    Ok(holdings)
+}
+
+fn check_descriptor(holding: &Holding) -> Result<(), ChannelError> {
+    if holding.backing.transport.has_descriptor() {
+        Ok(())
+    } else {
+        Err(ChannelError::Malformed("memory without a descriptor cannot be held"))
+    }
+}
+
+fn write_keys<'key>(
+    writer: Writer,
+    mut keys: impl ExactSizeIterator<Item = &'key HoldKey>,
+) -> Result<Writer, ChannelError> {
+    keys.try_fold(write_count(writer, keys.len())?, write_key)
+}
+
+fn write_count(writer: Writer, count: usize) -> Result<Writer, ChannelError> {
+    let number = u8::try_from(count).ok().filter(|_| count <= KEYS_PER_MESSAGE);
+    number.map(|number| writer.u8(number)).ok_or(ChannelError::Malformed("more than 100 keys"))
+}
+
+fn write_key(writer: Writer, key: &HoldKey) -> Result<Writer, ChannelError> {
+    let text = key.as_str();
+    // A key's own rule keeps it at 100 bytes.
+    let length = u8::try_from(text.len()).map_err(|_| ChannelError::Malformed("a long key"))?;
+    Ok(writer.u8(length).raw(text.as_bytes()))
+}
+
 fn read_keys(reader: &mut Reader<'_>) -> Result<Vec<HoldKey>, ChannelError> {
+    (0..read_count(reader)?).map(|_| read_key(reader)).collect()
+}
+
+fn read_count(reader: &mut Reader<'_>) -> Result<u8, ChannelError> {
     let count = reader.u8()?;
     if usize::from(count) > KEYS_PER_MESSAGE {
         return Err(ChannelError::Malformed("more than 100 keys"));
     }
-    (0..count).map(|_| read_key(reader)).collect()
+    Ok(count)
 }
 
 fn read_key(reader: &mut Reader<'_>) -> Result<HoldKey, ChannelError> {

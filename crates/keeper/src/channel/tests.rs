@@ -1,6 +1,6 @@
 use std::fs::File;
 
-use millpond_wire::{Epoch, SlabId, limits, socket};
+use millpond_wire::{Backing, Epoch, HANDLE_BYTES, SlabId, Transport, caps, socket};
 use proptest::prelude::*;
 
 use super::*;
@@ -8,6 +8,19 @@ use super::*;
 fn keys() -> impl Strategy<Value = Vec<HoldKey>> {
     let key = "[ -~]{1,100}".prop_map(|text| text.parse().unwrap());
     proptest::collection::vec(key, 0..=KEYS_PER_MESSAGE)
+}
+
+fn holdings() -> impl Strategy<Value = Vec<Holding>> {
+    let data = any::<u8>().prop_map(|byte| [byte; HANDLE_BYTES]);
+    let transport = prop_oneof![Just(Transport::Vmm), data.prop_map(Transport::Mempool)];
+    let backing =
+        (transport, any::<bool>()).prop_map(|(transport, adopted)| Backing { transport, adopted });
+    let backings = prop_oneof![Just(Backing::default()).boxed(), backing.boxed(),];
+    (keys(), backings).prop_map(|(keys, backing)| {
+        // Every second one has it.
+        let backings = [Backing::default(), backing].into_iter().cycle();
+        keys.into_iter().zip(backings).map(|(key, backing)| Holding { key, backing }).collect()
+    })
 }
 
 fn messages() -> impl Strategy<Value = Message> {
@@ -25,8 +38,8 @@ fn messages() -> impl Strategy<Value = Message> {
             config,
             version: 1,
         }),
-        keys().prop_map(|keys| Message::Held { keys }),
-        keys().prop_map(|keys| Message::Hold { keys }),
+        holdings().prop_map(|holdings| Message::Held { holdings }),
+        holdings().prop_map(|holdings| Message::Hold { holdings }),
         keys().prop_map(|keys| Message::Drop { keys }),
         any::<u64>().prop_map(|number| Message::Ping { number }),
         any::<u64>().prop_map(|number| Message::Pong { number }),
@@ -45,7 +58,7 @@ proptest! {
     #[test]
     fn what_is_written_is_read(message in messages()) {
         let bytes = message.encode().unwrap();
-        prop_assert!(bytes.len() <= limits::MESSAGE_BYTES);
+        prop_assert!(bytes.len() <= caps::MESSAGE_BYTES);
         prop_assert_eq!(Message::decode(&bytes).unwrap(), message);
     }
 
@@ -96,7 +109,7 @@ fn caps_are_kept_on_both_sides() {
 fn descriptors_are_counted_on_both_sides() {
     let (ours, theirs) = Channel::pair().unwrap();
     let null = File::open("/dev/null").unwrap();
-    let hold = Message::Hold { keys: vec![HoldKey::journal()] };
+    let hold = Message::Hold { holdings: vec![HoldKey::journal().into()] };
     assert!(matches!(ours.send(&hold, &[]), Err(ChannelError::Descriptors { .. })));
     socket::send(&theirs, &hold.encode().unwrap(), &[null.as_fd(), null.as_fd()], true).unwrap();
     let theirs = Channel::new(theirs);
@@ -110,8 +123,8 @@ fn descriptors_are_counted_on_both_sides() {
 fn many_keys_go_in_batches() {
     let (ours, theirs) = Channel::pair().unwrap();
     let null = File::open("/dev/null").unwrap();
-    let holds = (0..250).map(|_| (HoldKey::slab(SlabId::random()), null.as_fd()));
-    ours.send_keys(|keys| Message::Held { keys }, holds, SEND_TIMEOUT).unwrap();
+    let holds = (0..250).map(|_| (HoldKey::slab(SlabId::random()).into(), null.as_fd()));
+    ours.send_holdings(|holdings| Message::Held { holdings }, holds, SEND_TIMEOUT).unwrap();
     let theirs = Channel::new(theirs);
     for expected in [100, 100, 50] {
         let (message, fds) = theirs.receive_within(SEND_TIMEOUT).unwrap();
@@ -143,6 +156,51 @@ fn a_peer_that_does_not_read_is_named_as_hung() {
     assert!(matches!(error, ChannelError::HungPeer { .. }), "{error}");
 }
 
+#[test]
+fn keys_alone_are_the_bytes_of_version_1_and_backings_are_version_2() {
+    let key = HoldKey::slab(SlabId::random());
+    let text = key.as_str().as_bytes();
+    let keys = [&[1, 41][..], text].concat();
+    let backing = Backing { transport: Transport::Mempool([5; HANDLE_BYTES]), adopted: true };
+    let with_backing = [&keys[..], &[2, 1], &[5; HANDLE_BYTES]].concat();
+    type Make = fn(Vec<Holding>) -> Message;
+    let kinds: [(u8, u8, Make); 2] = [
+        (2, 8, |holdings| Message::Held { holdings }),
+        (16, 24, |holdings| Message::Hold { holdings }),
+    ];
+    for (plain, backings, message) in kinds {
+        let bytes = message(vec![key.clone().into()]).encode().unwrap();
+        assert_eq!(bytes, [&[plain][..], &keys].concat());
+        let made = message(vec![Holding { key: key.clone(), backing }]);
+        assert_eq!(made.encode().unwrap(), [&[backings][..], &with_backing].concat());
+        // Nothing has two forms.
+        let twice = [&[backings][..], &keys, &[1, 0]].concat();
+        assert!(Message::decode(&twice).is_err());
+        // A peer of version 1 gets the keys alone.
+        assert_eq!(*made.for_version(2), made);
+        assert_eq!(*made.for_version(1), message(vec![key.clone().into()]));
+    }
+    let transport = Transport::Ipc([5; HANDLE_BYTES]);
+    let backing = Backing { transport, adopted: false };
+    let said = Message::Hold { holdings: vec![Holding { key, backing }] }.encode().unwrap_err();
+    assert!(said.to_string().contains("without a descriptor"), "{said}");
+    assert!(Message::decode(&[&[24][..], &keys, &[3, 0], &[5; HANDLE_BYTES]].concat()).is_err());
+}
+
+#[test]
+fn each_end_sends_what_the_version_of_the_channel_knows() {
+    let null = File::open("/dev/null").unwrap();
+    let backing = Backing { transport: Transport::Mempool([5; HANDLE_BYTES]), adopted: false };
+    let holding = Holding { key: HoldKey::slab(SlabId::random()), backing };
+    let hold = Message::Hold { holdings: vec![holding.clone()] };
+    for (version, expected) in [(1, holding.key.clone().into()), (2, holding)] {
+        let (ours, theirs) = Channel::pair().unwrap();
+        ours.speaking(version).send(&hold, &[null.as_fd()]).unwrap();
+        let (message, fds) = Channel::new(theirs).receive().unwrap();
+        assert_eq!((message, fds.len()), (Message::Hold { holdings: vec![expected] }, 1));
+    }
+}
+
 /// A keeper or daemon of before names no version, and one to come names its own.
 #[test]
 fn the_first_message_says_the_version() {
@@ -157,6 +215,9 @@ fn the_first_message_says_the_version() {
         let of_before = [&[kind, 3, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 2, 0][..], b"{}"].concat();
         assert_eq!(message.encode().unwrap(), of_before);
         assert_eq!(Message::decode(&of_before).unwrap(), message);
+    }
+    for message in hello(2) {
+        assert_eq!(Message::decode(&message.encode().unwrap()).unwrap(), message);
     }
     let newer = VERSIONS.newest + 1;
     for message in hello(newer) {

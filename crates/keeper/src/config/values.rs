@@ -46,7 +46,7 @@ pub enum CapacityError {
     /// A share that is none.
     #[error("'{0}' is not a share above 0 and up to 1 (or 100%)")]
     Share(String),
-    #[error("a capacity of 0 bytes is no pond")]
+    #[error("a capacity must be more than 0 bytes")]
     Zero,
     #[error(transparent)]
     Size(#[from] SizeError),

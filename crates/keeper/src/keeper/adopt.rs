@@ -28,9 +28,10 @@ pub fn adopt_stdin(daemon: Launch) -> Result<ExitReason, KeeperError> {
     else {
         return Err(HandoverError::Unexpected { expected: "`Adopt`" }.into());
     };
+    let channel = channel.speaking(version);
     let config = Config::from_json(&json)?;
     let mut holds = receive_holds(&channel)?;
-    holds.open_store().map_err(KeeperError::io("opening the table of what is kept"))?;
+    holds.open_store().map_err(KeeperError::io("opening the table of kept descriptors"))?;
     holds.set_epoch(epoch);
     let adopted = Daemon {
         channel,
@@ -58,7 +59,7 @@ fn receive_holds(channel: &Channel) -> Result<Holds, KeeperError> {
     let mut holds = Holds::default();
     loop {
         match channel.receive_within(HANDOVER_TIMEOUT) {
-            Ok((Message::Hold { keys }, fds)) => holds.extend(keys.into_iter().zip(fds)),
+            Ok((Message::Hold { holdings }, fds)) => holds.extend(holdings.into_iter().zip(fds)),
             Ok((Message::AdoptDone, _)) | Err(ChannelError::HungUp) => break,
             Ok(_) => {
                 return Err(HandoverError::Unexpected { expected: "`Hold` or `AdoptDone`" }.into());

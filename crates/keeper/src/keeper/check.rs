@@ -66,7 +66,7 @@ impl Check {
     pub(super) fn answer(mut self, gone: bool) -> Result<(Launch, About), String> {
         if !gone {
             self.kill();
-            return Err(format!("it did not say what it is within {} s", PATIENCE.as_secs()));
+            return Err(format!("it did not answer within {} s", PATIENCE.as_secs()));
         }
         let status = self.child.wait().map_err(|error| error.to_string())?;
         let mut text = String::new();
@@ -88,7 +88,7 @@ impl Check {
 /// What a program is, and the version of the channel to speak with it.
 fn judge(status: ExitStatus, text: &str) -> Result<(About, u32), String> {
     if !status.success() {
-        return Err(format!("asked what it is, it ended with {status}"));
+        return Err(format!("its check ended with {status}"));
     }
     let about = serde_json::from_str::<About>(text.trim())
         .ok()
@@ -126,7 +126,13 @@ mod tests {
         let other = said.replace("\"millpond\"", "\"pond\"");
         assert_eq!(judge(good, &other).unwrap_err(), "it is not a millpond");
         let newer = serde_json::to_string(&about(newest + 1)).unwrap();
-        assert!(judge(good, &newer).unwrap_err().starts_with("version 9.9.9 speaks version 2"));
+        assert!(judge(good, &newer).unwrap_err().starts_with("version 9.9.9 speaks version 3"));
+    }
+
+    #[test]
+    fn a_program_of_the_first_version_of_the_channel_is_spoken_to_in_it() {
+        let said = serde_json::to_string(&about(1)).unwrap();
+        assert_eq!(judge(ExitStatus::from_raw(0), &said), Ok((about(1), 1)));
     }
 
     #[test]

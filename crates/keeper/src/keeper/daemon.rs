@@ -56,12 +56,16 @@ impl Daemon {
         let keeper_pid = std::process::id();
         let (config, version) = (config.to_vec(), launch.version());
         let start = Message::Start { epoch, keeper_pid, config, version };
-        let all = holds.iter().map(|(key, fd)| (key.clone(), fd.as_fd()));
+        let all = holds.iter().map(|(holding, fd)| (holding, fd.as_fd()));
         let sent = daemon
             .channel
             .send_within(&start, &[own_pidfd.as_fd()], HANDOVER_TIMEOUT)
             .and_then(|()| {
-                daemon.channel.send_keys(|keys| Message::Held { keys }, all, HANDOVER_TIMEOUT)
+                daemon.channel.send_holdings(
+                    |holdings| Message::Held { holdings },
+                    all,
+                    HANDOVER_TIMEOUT,
+                )
             })
             .and_then(|()| daemon.channel.send_within(&Message::Ready, &[], HANDOVER_TIMEOUT));
         if let Err(error) = sent {

@@ -3,7 +3,8 @@
 //! It keeps descriptors by name, says nothing about what it has, and forgets only what is named. So
 //! there is a table of all names in a memfd, which is kept there as well, and which the daemon has:
 //! the next keeper reads in it what must be forgotten, and what the last epoch was. A name is the key
-//! and the file's number, so that an old journal and a new one can be there at once.
+//! and the file's number, so that an old journal and a new one can be there at once. Beside the name of
+//! a slab stands its backing, which only memory of other kinds than `vmm` has.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
@@ -12,16 +13,22 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
-use millpond_wire::Epoch;
+use millpond_wire::{Backing, Epoch, HANDLE_BYTES, Transport};
 use rustix::fs::MemfdFlags;
 
 use super::systemd::Notifier;
-use crate::channel::{HoldKey, KeyView};
+use crate::channel::{HoldKey, Holding, KeyView};
 
-/// One name of the table; ours have at most 66 bytes.
+/// One name of the table; ours have at most 70 bytes.
 const SLOT_BYTES: usize = 128;
 /// A slot as a place in the file.
 const SLOT: u64 = 128;
+/// Where in a slot a backing begins: one byte of transport and adoption, then the transport's data. A
+/// slab's name has at most 62 bytes, so at least one zero byte is between the two. Keepers that know
+/// no backings read up to that byte, and find zeros here in what they wrote.
+const BACKING_AT: usize = SLOT_BYTES - HANDLE_BYTES - 1;
+/// In the first byte of a backing: another program made the memory.
+const ADOPTED: u8 = 0x80;
 /// Between a key and a file's number.
 const MARK: char = '#';
 
@@ -36,6 +43,14 @@ pub(super) struct Head {
     pub activated: bool,
 }
 
+/// One descriptor in the table.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub name: String,
+    slot: u64,
+    pub backing: Backing,
+}
+
 enum Task {
     Keep(String, OwnedFd),
     Forget(String),
@@ -46,7 +61,7 @@ pub(super) struct FdStore {
     notifier: Notifier,
     table: File,
     head: Head,
-    slots: BTreeMap<String, u64>,
+    slots: BTreeMap<String, (u64, Backing)>,
     free: Vec<u64>,
     next: u64,
     /// What it did not take yet, in order.
@@ -61,10 +76,10 @@ impl FdStore {
             Some(table) => File::from(table),
             None => File::from(rustix::fs::memfd_create("millpond-store", MemfdFlags::CLOEXEC)?),
         };
-        let (head, names) = read_table(&table)?;
+        let (head, entries) = read_table(&table)?;
         let next = table.metadata()?.len().div_ceil(SLOT).max(1);
-        let slots: BTreeMap<String, u64> = names.into_iter().collect();
-        let used: BTreeSet<u64> = slots.values().copied().collect();
+        let slots = by_name(entries);
+        let used: BTreeSet<u64> = slots.values().map(|(slot, _)| *slot).collect();
         let free = (1..next).filter(|slot| !used.contains(slot)).collect();
         let waiting = VecDeque::new();
         Ok(Some(FdStore { notifier, table, head, slots, free, next, waiting }))
@@ -82,28 +97,32 @@ impl FdStore {
         self.head = head;
         let Head { epoch, journal, activated } = head;
         let text = format!("{epoch} {journal} {}", u8::from(activated));
-        self.write(0, &text);
+        self.write(0, &text, Backing::default());
     }
 
     /// Has a descriptor kept. What cannot be kept is logged: it is safe as long as keeper or
     /// daemon lives.
-    pub(super) fn keep(&mut self, key: &HoldKey, fd: &OwnedFd) {
+    pub(super) fn keep(&mut self, holding: &Holding, fd: &OwnedFd) {
+        let (key, backing) = (&holding.key, holding.backing);
         if !self.is_kept(key) {
             return;
         }
         let name = name_of(key, fd);
+        let room = if holding.is_plain() { SLOT_BYTES } else { BACKING_AT - 1 };
         let copy = match fd.try_clone() {
-            Ok(copy) if name.len() <= SLOT_BYTES => copy,
+            Ok(copy) if name.len() <= room => copy,
             _ => return tracing::error!("the service manager cannot keep '{key}'"),
         };
         // The table first: what is named there and not kept does no harm.
-        if !self.slots.contains_key(&name) {
-            let slot = self.free.pop().unwrap_or_else(|| {
+        let known = self.slots.get(&name).copied();
+        if known.is_none_or(|(_, before)| before != backing) {
+            let slot = known.map(|(slot, _)| slot).or_else(|| self.free.pop());
+            let slot = slot.unwrap_or_else(|| {
                 self.next += 1;
                 self.next - 1
             });
-            self.write(slot, &name);
-            self.slots.insert(name.clone(), slot);
+            self.write(slot, &name, backing);
+            self.slots.insert(name.clone(), (slot, backing));
         }
         self.waiting.push_back(Task::Keep(name, copy));
         self.flush();
@@ -163,54 +182,75 @@ impl FdStore {
                     if self.waiting.iter().any(again) {
                         continue;
                     }
-                    if let Some(slot) = self.slots.remove(&name) {
-                        self.write(slot, "");
+                    if let Some((slot, _)) = self.slots.remove(&name) {
+                        self.write(slot, "", Backing::default());
                         self.free.push(slot);
                     }
                 }
                 (Ok(true), Task::Keep(..)) => {}
                 (Ok(false), task) => return self.waiting.push_front(task),
                 (Err(error), _) => {
-                    tracing::error!(%error, "the service manager cannot be told what to keep");
+                    tracing::error!(%error, "the service manager does not take descriptors");
                 }
             }
         }
     }
 
-    fn write(&self, slot: u64, text: &str) {
+    fn write(&self, slot: u64, text: &str, backing: Backing) {
         let mut bytes = [0; SLOT_BYTES];
         let length = text.len().min(SLOT_BYTES);
         bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
+        if backing != Backing::default() {
+            let adopted = if backing.adopted { ADOPTED } else { 0 };
+            bytes[BACKING_AT] = backing.transport.code() | adopted;
+            if let Some(data) = backing.transport.data() {
+                bytes[BACKING_AT + 1..].copy_from_slice(data);
+            }
+        }
         if let Err(error) = self.table.write_all_at(&bytes, slot * SLOT) {
-            tracing::error!(%error, "the table of what the service manager keeps cannot be written");
+            tracing::error!(%error, "the table of kept descriptors cannot be written");
         }
     }
 }
 
 /// What a table says; slots that make no sense are empty.
-pub(super) fn read_table(table: &File) -> io::Result<(Head, Vec<(String, u64)>)> {
+pub(super) fn read_table(table: &File) -> io::Result<(Head, Vec<Entry>)> {
     let slots = table.metadata()?.len().div_ceil(SLOT);
-    let read = |slot: u64| -> io::Result<String> {
+    let read = |slot: u64| -> io::Result<(String, Backing)> {
         let mut bytes = [0; SLOT_BYTES];
         table.read_exact_at(&mut bytes, slot * SLOT)?;
         let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
-        Ok(String::from_utf8_lossy(text).into_owned())
+        let backing = if text.len() < BACKING_AT { read_backing(&bytes) } else { None };
+        Ok((String::from_utf8_lossy(text).into_owned(), backing.unwrap_or_default()))
     };
     if slots == 0 {
         return Ok((Head { epoch: Epoch(0), journal: 0, activated: false }, Vec::new()));
     }
-    let text = read(0)?;
+    let (text, _) = read(0)?;
     let mut numbers = text.split(' ').map(|number| number.parse::<u64>().unwrap_or(0));
     let mut number = || numbers.next().unwrap_or(0);
     let head = Head { epoch: Epoch(number()), journal: number(), activated: number() == 1 };
-    let mut names = Vec::new();
+    let mut entries = Vec::new();
     for slot in 1..slots {
-        let name = read(slot)?;
+        let (name, backing) = read(slot)?;
         if !name.is_empty() {
-            names.push((name, slot));
+            entries.push(Entry { name, slot, backing });
         }
     }
-    Ok((head, names))
+    Ok((head, entries))
+}
+
+/// The backing in a slot. `None` for none, and for one that makes no sense: the journal says it too.
+fn read_backing(slot: &[u8; SLOT_BYTES]) -> Option<Backing> {
+    let (first, data) = slot.get(BACKING_AT..)?.split_first()?;
+    let code = first & !ADOPTED;
+    let transport = Transport::from_parts(code, None);
+    let transport = transport.or_else(|_| Transport::from_parts(code, Some(data))).ok()?;
+    Some(Backing { transport, adopted: first & ADOPTED != 0 })
+}
+
+fn by_name(entries: Vec<Entry>) -> BTreeMap<String, (u64, Backing)> {
+    entries.into_iter().map(|entry| (entry.name, (entry.slot, entry.backing))).collect()
 }
 
 /// The service manager's name for a descriptor: printable, without a colon.
@@ -256,10 +296,10 @@ pub(super) mod tests {
 
     pub(in crate::keeper) fn store(table: &OwnedFd) -> (FdStore, std::os::unix::net::UnixDatagram) {
         let (notifier, peer) = Notifier::to_a_test();
-        let (head, names) = read_table(&File::from(table.try_clone().unwrap())).unwrap();
+        let (head, entries) = read_table(&File::from(table.try_clone().unwrap())).unwrap();
         let table = File::from(table.try_clone().unwrap());
         let next = table.metadata().unwrap().len().div_ceil(SLOT).max(1);
-        let (slots, waiting) = (names.into_iter().collect(), VecDeque::new());
+        let (slots, waiting) = (by_name(entries), VecDeque::new());
         (FdStore { notifier, table, head, slots, free: Vec::new(), next, waiting }, peer)
     }
 
@@ -291,18 +331,61 @@ pub(super) mod tests {
         let head = Head { epoch: Epoch(7), journal: 4711, activated: true };
         store.set_head(head);
         let id = "11112222-3333-4444-5555-666677778888";
-        let names = [format!("slab/{id}#4712"), "listen/a%3Ab.sock#4713".to_owned()];
-        for (slot, name) in (1..).zip(&names) {
-            store.write(slot, name);
+        let entry = |slot, name: String, transport, adopted| {
+            let backing = Backing { transport, adopted };
+            Entry { name, slot, backing }
+        };
+        let mempool = Transport::Mempool(std::array::from_fn(|at| u8::try_from(at).unwrap()));
+        let entries = [
+            entry(1, format!("slab/{id}#4712"), Transport::Vmm, false),
+            entry(2, "listen/a%3Ab.sock#4713".to_owned(), Transport::Vmm, false),
+            entry(3, format!("slab/{id}#{}", u64::MAX), mempool, false),
+            entry(4, format!("slab/{id}#4714"), mempool, true),
+            entry(5, format!("slab/{id}#4715"), Transport::Vmm, true),
+        ];
+        for entry in &entries {
+            store.write(entry.slot, &entry.name, entry.backing);
         }
-        let mut bytes = vec![0; 3 * SLOT_BYTES];
+        let mut bytes = vec![0; 6 * SLOT_BYTES];
         File::from(table).read_exact_at(&mut bytes, 0).unwrap();
         let golden = golden::check("store-table", [("table".to_owned(), bytes)]);
         let file = File::from(memfd());
         file.write_all_at(&golden["table"], 0).unwrap();
         let (found, slots) = read_table(&file).unwrap();
         assert_eq!(found, head);
-        assert_eq!(slots, (names.into_iter().zip(1..)).collect::<Vec<_>>());
+        assert_eq!(slots, entries);
+    }
+
+    #[test]
+    fn a_table_of_a_keeper_without_backings_is_read() {
+        let long = "k".repeat(SLOT_BYTES);
+        let file = File::from(memfd());
+        for (slot, text) in [(0, "7 4711 1"), (1, "slab/1#2"), (2, long.as_str())] {
+            let mut bytes = [0; SLOT_BYTES];
+            bytes[..text.len()].copy_from_slice(text.as_bytes());
+            file.write_all_at(&bytes, slot * SLOT).unwrap();
+        }
+        let (head, entries) = read_table(&file).unwrap();
+        assert_eq!(head, Head { epoch: Epoch(7), journal: 4711, activated: true });
+        let backing = Backing::default();
+        let expected = [
+            Entry { name: "slab/1#2".to_owned(), slot: 1, backing },
+            Entry { name: long, slot: 2, backing },
+        ];
+        assert_eq!(entries, expected);
+    }
+
+    #[test]
+    fn a_descriptor_that_is_kept_again_has_the_backing_of_the_last_time() {
+        let (table, fd) = (memfd(), memfd());
+        let (mut store, _peer) = store(&table);
+        let backing = Backing { transport: Transport::Mempool([3; HANDLE_BYTES]), adopted: false };
+        let key: HoldKey = "slab/1".parse().unwrap();
+        store.keep(&key.clone().into(), &fd);
+        store.keep(&Holding { key, backing }, &fd);
+        let (_, entries) = read_table(&store.table).unwrap();
+        assert_eq!(entries.len(), 1);
+        assert_eq!((entries[0].slot, entries[0].backing), (1, backing));
     }
 
     #[test]
@@ -311,10 +394,10 @@ pub(super) mod tests {
         let key: HoldKey = "slab/1".parse().unwrap();
         let (mut first, peer) = store(&table);
         first.set_head(Head { epoch: Epoch(7), journal: 0, activated: true });
-        first.keep(&key, &slab);
-        first.keep(&HoldKey::journal(), &journal);
-        first.keep(&HoldKey::listen("sock").unwrap(), &memfd());
-        first.keep(&HoldKey::journal(), &newer);
+        first.keep(&key.into(), &slab);
+        first.keep(&HoldKey::journal().into(), &journal);
+        first.keep(&HoldKey::listen("sock").unwrap().into(), &memfd());
+        first.keep(&HoldKey::journal().into(), &newer);
         first.forget(&HoldKey::journal(), &journal);
         let told = said(&peer);
         assert_eq!(told.len(), 4, "a socket of the service manager is not kept: {told:?}");
@@ -337,7 +420,7 @@ pub(super) mod tests {
         let (table, fd) = (memfd(), memfd());
         let (mut store, peer) = store(&table);
         let keys: Vec<HoldKey> = (0..2000).map(|n| format!("k/{n}").parse().unwrap()).collect();
-        keys.iter().for_each(|key| store.keep(key, &fd));
+        keys.iter().for_each(|key| store.keep(&key.clone().into(), &fd));
         keys.iter().for_each(|key| store.forget(key, &fd));
         assert!(!store.waiting.is_empty(), "nobody reads");
         let mut told = Vec::new();
@@ -356,10 +439,10 @@ pub(super) mod tests {
         let (table, fd) = (memfd(), memfd());
         let (mut store, peer) = store(&table);
         let keys: Vec<HoldKey> = (0..2000).map(|n| format!("k/{n}").parse().unwrap()).collect();
-        keys.iter().for_each(|key| store.keep(key, &fd));
+        keys.iter().for_each(|key| store.keep(&key.clone().into(), &fd));
         assert!(!store.waiting.is_empty(), "nobody reads");
         store.forget(&keys[0], &fd);
-        store.keep(&keys[0], &fd);
+        store.keep(&keys[0].clone().into(), &fd);
         let mut told = Vec::new();
         while !store.waiting.is_empty() {
             told.extend(said(&peer));
@@ -369,7 +452,7 @@ pub(super) mod tests {
         let name = name_of(&keys[0], &fd);
         assert_eq!(told.last(), Some(&format!("FDSTORE=1 FDNAME={name} FDPOLL=0")));
         let (_, names) = read_table(&store.table).unwrap();
-        assert!(names.iter().any(|(listed, _)| *listed == name), "or nobody would forget it");
+        assert!(names.iter().any(|entry| entry.name == name), "or nobody would forget it");
         assert_eq!(names.len(), keys.len());
         store.forget(&keys[0], &fd);
         assert_eq!(said(&peer), [format!("FDSTOREREMOVE=1 FDNAME={name}")]);

@@ -155,7 +155,7 @@ pub(super) fn write_holder(holds: &Holds) {
         file.set_len(u64::try_from(line.len()).unwrap_or(0))
     };
     if let Err(error) = write() {
-        tracing::warn!(%error, "cannot write into the lock file who serves the folder");
+        tracing::warn!(%error, "cannot write the folder's holder to the lock file");
     }
 }
 

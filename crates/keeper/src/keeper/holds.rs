@@ -5,25 +5,37 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use millpond_wire::{Epoch, runtime_dir};
+use millpond_wire::{Backing, Epoch, runtime_dir};
 
-use super::fd_store::{self, FdStore, Head};
-use crate::channel::{HoldKey, KeyView};
+use super::fd_store::{self, Entry, FdStore, Head};
+use crate::channel::{HoldKey, Holding, KeyView};
 
 /// Everything that is held.
 #[derive(Default)]
 pub(super) struct Holds {
     fds: BTreeMap<HoldKey, OwnedFd>,
+    /// Of slabs whose descriptor alone does not say how the memory is reached.
+    backings: BTreeMap<HoldKey, Backing>,
     store: Option<FdStore>,
     /// The service manager made the sockets, and removes them.
     pub activated: bool,
 }
 
 impl Holds {
-    /// Sorts what the service manager gave. Of two journals the table says which one counts.
+    /// Sorts what the service manager gave. Of two journals the table says which one counts; it
+    /// also says what slabs are made of.
     pub(super) fn given(given: Vec<(String, OwnedFd)>) -> Holds {
         let mut holds = Holds::default();
         let mut journals = Vec::new();
+        let table = given.iter().find(|(name, _)| fd_store::key_of(name) == Some(HoldKey::store()));
+        let (head, entries) = table.and_then(|(_, fd)| read_table(fd)).unzip();
+        for entry in entries.unwrap_or_default() {
+            if let Some(key) = fd_store::key_of(&entry.name)
+                && given.iter().any(|(name, _)| *name == entry.name)
+            {
+                holds.note_backing(&Holding { key, backing: entry.backing });
+            }
+        }
         for (name, fd) in given {
             match fd_store::key_of(&name) {
                 Some(key) if key.view() == KeyView::Journal => journals.push(fd),
@@ -33,11 +45,13 @@ impl Holds {
                         holds.activated = true;
                         holds.fds.insert(key, fd);
                     }
-                    None => tracing::warn!("the service manager gave '{name}', which nobody knows"),
+                    None => {
+                        tracing::warn!("the service manager passed an unknown descriptor, '{name}'")
+                    }
                 },
             }
         }
-        let counts = holds.fds.get(&HoldKey::store()).and_then(read_head).map(|head| head.journal);
+        let counts = head.map(|head| head.journal);
         let right = journals.iter().position(|fd| Some(fd_store::file_number(fd)) == counts);
         if !journals.is_empty() {
             let journal = journals.swap_remove(right.unwrap_or(0));
@@ -56,8 +70,8 @@ impl Holds {
         store.set_head(Head { activated: self.activated, ..head });
         self.fds.insert(HoldKey::store(), store.table()?);
         store.retain(self.fds.iter());
-        for (key, fd) in &self.fds {
-            store.keep(key, fd);
+        for (holding, fd) in self.iter() {
+            store.keep(&holding, fd);
         }
         self.store = Some(store);
         Ok(head.epoch)
@@ -69,10 +83,13 @@ impl Holds {
         }
     }
 
-    pub(super) fn insert(&mut self, key: HoldKey, fd: OwnedFd) {
+    pub(super) fn insert(&mut self, holding: impl Into<Holding>, fd: OwnedFd) {
+        let holding = holding.into();
         if let Some(store) = &mut self.store {
-            store.keep(&key, &fd);
+            store.keep(&holding, &fd);
         }
+        self.note_backing(&holding);
+        let key = holding.key;
         let before = self.fds.insert(key.clone(), fd);
         let (Some(store), Some(before), Some(now)) = (&mut self.store, before, self.fds.get(&key))
         else {
@@ -84,12 +101,21 @@ impl Holds {
         }
     }
 
-    pub(super) fn extend(&mut self, all: impl Iterator<Item = (HoldKey, OwnedFd)>) {
-        all.for_each(|(key, fd)| self.insert(key, fd));
+    pub(super) fn extend(&mut self, all: impl Iterator<Item = (Holding, OwnedFd)>) {
+        all.for_each(|(holding, fd)| self.insert(holding, fd));
+    }
+
+    fn note_backing(&mut self, holding: &Holding) {
+        if holding.is_plain() {
+            self.backings.remove(&holding.key);
+        } else {
+            self.backings.insert(holding.key.clone(), holding.backing);
+        }
     }
 
     pub(super) fn remove(&mut self, key: &HoldKey) -> Option<OwnedFd> {
         let fd = self.fds.remove(key)?;
+        self.backings.remove(key);
         if let Some(store) = &mut self.store {
             store.forget(key, &fd);
         }
@@ -100,8 +126,11 @@ impl Holds {
         self.fds.get(key)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&HoldKey, &OwnedFd)> {
-        self.fds.iter()
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Holding, &OwnedFd)> {
+        self.fds.iter().map(|(key, fd)| {
+            let backing = self.backings.get(key).copied().unwrap_or_default();
+            (Holding { key: key.clone(), backing }, fd)
+        })
     }
 
     /// Whether this pond has had a GPU: then a daemon has served, or could have.
@@ -121,9 +150,9 @@ impl Holds {
     }
 }
 
-fn read_head(table: &OwnedFd) -> Option<Head> {
+fn read_table(table: &OwnedFd) -> Option<(Head, Vec<Entry>)> {
     let table = File::from(table.try_clone().ok()?);
-    fd_store::read_table(&table).ok().map(|(head, _)| head)
+    fd_store::read_table(&table).ok()
 }
 
 /// The key of a socket of a pond, by the path that it is bound to.
@@ -143,6 +172,7 @@ fn listener(fd: &OwnedFd) -> Option<HoldKey> {
 mod tests {
     use std::os::unix::fs::FileExt;
 
+    use millpond_wire::{HANDLE_BYTES, SlabId, Transport};
     use rustix::fs::MemfdFlags;
 
     use super::*;
@@ -177,6 +207,36 @@ mod tests {
     }
 
     #[test]
+    fn what_a_slab_is_made_of_survives_keeper_and_daemon() {
+        let mempool = Backing { transport: Transport::Mempool([7; HANDLE_BYTES]), adopted: true };
+        let key = HoldKey::slab(SlabId::random());
+        let holding = Holding { key: key.clone(), backing: mempool };
+        let (table, slab, plain) = (memfd(""), memfd("slab"), memfd("plain"));
+        let (store, peer) = fd_store::tests::store(&table);
+        let mut holds = Holds { store: Some(store), ..Holds::default() };
+        holds.insert(holding.clone(), slab.try_clone().unwrap());
+        holds.insert(HoldKey::slab(SlabId::random()), plain.try_clone().unwrap());
+        assert_eq!(holds.iter().filter(|(held, _)| *held == holding).count(), 1);
+        // Both are gone, and the service manager gives what it was told to keep.
+        let names = fd_store::tests::said(&peer).into_iter().map(|told| {
+            told.split(' ').find_map(|word| word.strip_prefix("FDNAME=")).unwrap().to_owned()
+        });
+        let fds = [slab, plain].into_iter();
+        let mut given: Vec<_> = names.zip(fds).collect();
+        given.push(("store#1".to_owned(), table));
+        let again = Holds::given(given);
+        let backings: Vec<_> = again.iter().filter(|(held, _)| !held.is_plain()).collect();
+        assert_eq!(backings.len(), 1);
+        assert_eq!(backings[0].0, holding);
+        // Under the same key another slab counts, and one that is let go leaves nothing.
+        holds.insert(key.clone(), memfd("another"));
+        assert!(holds.iter().all(|(held, _)| held.is_plain()));
+        holds.insert(holding, memfd("a third"));
+        holds.remove(&key);
+        assert!(holds.backings.is_empty());
+    }
+
+    #[test]
     fn what_is_given_is_sorted() {
         let folder = tempfile::tempdir().unwrap();
         let sock = millpond_wire::socket::listen(&folder.path().join("sock")).unwrap();
@@ -194,7 +254,7 @@ mod tests {
             ("store#3".to_owned(), table),
             ("slab/1#4".to_owned(), memfd("")),
         ]);
-        let keys: Vec<_> = given.iter().map(|(key, _)| key.as_str()).collect();
+        let keys: Vec<_> = given.fds.keys().map(HoldKey::as_str).collect();
         assert_eq!(keys, ["journal", "listen/sock", "slab/1", "store"]);
         let journal = given.get(&HoldKey::journal()).unwrap();
         assert_eq!(fd_store::file_number(journal), number, "the one that the table names");

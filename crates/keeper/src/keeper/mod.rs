@@ -46,7 +46,6 @@ const FAILURE_PAUSE: Duration = Duration::from_millis(100);
 #[derive(Clone, Debug)]
 pub struct KeeperStart {
     pub config: Config,
-    /// How a daemon is started.
     pub daemon: Launch,
     /// How the process is started that greets whoever started the pond and loads the models of the
     /// settings; it reads the settings from its standard input.
@@ -78,12 +77,13 @@ pub fn run(start: KeeperStart) -> Result<ExitReason, KeeperError> {
     }
     raise_descriptor_limit();
     let signals = install_signals()?;
-    let given =
-        systemd::given().map_err(KeeperError::io("taking what was passed to the service"))?;
+    let given = systemd::given()
+        .map_err(KeeperError::io("taking the descriptors passed to the service"))?;
     let mut holds = Holds::given(given);
     let (kept, journal) = (holds.len(), holds.get(&HoldKey::journal()).is_some());
     folder::open(&folder, &config.socket_group, &mut holds)?;
-    let epoch = holds.open_store().map_err(KeeperError::io("making a table of what is kept"))?;
+    let epoch =
+        holds.open_store().map_err(KeeperError::io("making a table of kept descriptors"))?;
     if journal {
         tracing::info!("the service manager kept {kept} descriptors, and epoch {epoch}");
     }

@@ -143,7 +143,7 @@ impl Keeper {
             if now.saturating_duration_since(before.since) < SAME_SIGNAL || before.killed {
                 return before;
             }
-            tracing::warn!("a second signal: no more patience with daemon {}", daemon.pid);
+            tracing::warn!("a second signal: not waiting for daemon {}", daemon.pid);
             return Stopping { until: now, ..before };
         }
         systemd::stopping();
@@ -172,7 +172,7 @@ impl Keeper {
             }
             Tick::Kill => {
                 let seconds = self.config.watchdog_seconds;
-                tracing::error!("daemon {} hangs for {seconds} s and is killed", daemon.pid);
+                tracing::error!("daemon {} has hung for {seconds} s and is killed", daemon.pid);
                 systemd::status("the daemon hangs and is killed");
                 daemon.kill();
             }
@@ -184,7 +184,7 @@ impl Keeper {
     fn is_short(&mut self) -> bool {
         let short = rustix::io::fcntl_dupfd_cloexec(&self.signals, 3).is_err();
         if short && !self.short {
-            tracing::error!("no descriptor is left to hold more with; what is held stays held");
+            tracing::error!("no descriptors are left to hold more; everything held stays held");
         }
         self.short = short;
         if short {
@@ -212,12 +212,12 @@ impl Keeper {
                 // an error of the system there is no message less, and no use in asking at once.
                 let system = matches!(error, ChannelError::Socket(SocketError::Io { .. }));
                 let error = &error as &dyn std::error::Error;
-                tracing::error!(error, "a message of the daemon cannot be read");
+                tracing::error!(error, "a message from the daemon cannot be read");
                 return !system;
             }
         };
         match message {
-            Message::Hold { keys } => self.holds.extend(keys.into_iter().zip(fds)),
+            Message::Hold { holdings } => self.holds.extend(holdings.into_iter().zip(fds)),
             Message::Drop { keys } => {
                 for key in &keys {
                     self.holds.remove(key);
@@ -237,7 +237,7 @@ impl Keeper {
                 daemon.handed_over = true;
                 return false;
             }
-            _ => tracing::error!("the daemon sent a message that is not its to send"),
+            _ => tracing::error!("the daemon sent an unexpected message"),
         }
         true
     }

@@ -80,7 +80,7 @@ impl Keeper {
         };
         match check {
             Ok(check) => {
-                tracing::info!("asking '{name}' what it is, for an upgrade");
+                tracing::info!("checking '{name}' for an upgrade");
                 self.upgrade = Upgrade::Checking(check);
             }
             Err(reason) => refuse(daemon, &name, &reason),
@@ -202,7 +202,7 @@ impl Keeper {
         if let Some(end) = self.holds.get(&HoldKey::handover()) {
             let sent = socket::send(end, b"started", &[daemon.pidfd.as_fd()], false);
             if let Err(error) = sent {
-                tracing::debug!(%error, "the daemon before is not there");
+                tracing::debug!(%error, "the previous daemon is gone");
             }
         }
     }
@@ -235,7 +235,7 @@ impl Keeper {
             daemon.reap();
             self.bystander = None;
         } else if until.is_some_and(|until| Instant::now() >= until) {
-            tracing::warn!("daemon {} is still there and is killed", daemon.pid);
+            tracing::warn!("daemon {} is still running and is killed", daemon.pid);
             daemon.kill();
         }
     }

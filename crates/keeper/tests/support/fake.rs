@@ -7,11 +7,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Message, SEND_TIMEOUT};
+use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Holding, Message, SEND_TIMEOUT};
 use millpond_keeper::config::Config;
 use millpond_keeper::daemon_side::{self, DaemonStart, SpawnedKeeper};
 use millpond_keeper::{ExitReason, KeeperError};
-use millpond_wire::SlabId;
+use millpond_wire::{Backing, HANDLE_BYTES, SlabId, Transport};
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::MemfdFlags;
 use rustix::process::Signal;
@@ -69,18 +69,29 @@ struct FakeDaemon {
     keeper_pidfd: OwnedFd,
     keepers: Vec<std::process::Child>,
     held: Vec<(String, u64, u64)>,
-    holds: BTreeMap<HoldKey, OwnedFd>,
+    holds: BTreeMap<HoldKey, (Backing, OwnedFd)>,
 }
 
-fn identity(key: &HoldKey, fd: &impl AsFd) -> (String, u64, u64) {
+fn identity(key: &HoldKey, backing: Backing, fd: &impl AsFd) -> (String, u64, u64) {
     let stat = rustix::fs::fstat(fd).unwrap();
-    (key.to_string(), stat.st_dev, stat.st_ino)
+    let data = backing.transport.data().map_or_else(String::new, |data| format!(" {}", data[0]));
+    (format!("{key}{data}"), stat.st_dev, stat.st_ino)
 }
 
 fn memfd(text: &str) -> OwnedFd {
     let file = File::from(rustix::fs::memfd_create("test", MemfdFlags::CLOEXEC).unwrap());
     file.write_all_at(text.as_bytes(), 0).unwrap();
     file.into()
+}
+
+/// Every second one is of a memory pool.
+fn slab(number: usize) -> Holding {
+    let transport = match u8::try_from(number % 200).unwrap() {
+        even if even % 2 == 0 => Transport::Vmm,
+        odd => Transport::Mempool([odd; HANDLE_BYTES]),
+    };
+    let backing = Backing { transport, adopted: false };
+    Holding { key: HoldKey::slab(SlabId::random()), backing }
 }
 
 fn never<T: Debug>(what: T) -> ! {
@@ -90,7 +101,8 @@ fn never<T: Debug>(what: T) -> ! {
 impl FakeDaemon {
     fn new(start: DaemonStart) -> FakeDaemon {
         let DaemonStart { channel, epoch, config, keeper_pid, keeper_pidfd, held } = start;
-        let mut held_by_key: Vec<_> = held.iter().map(|(key, fd)| identity(key, fd)).collect();
+        let mut held_by_key: Vec<_> =
+            held.iter().map(|(Holding { key, backing }, fd)| identity(key, *backing, fd)).collect();
         held_by_key.sort();
         FakeDaemon {
             channel,
@@ -100,18 +112,22 @@ impl FakeDaemon {
             keeper_pidfd,
             keepers: Vec::new(),
             held: held_by_key,
-            holds: held.into_iter().collect(),
+            holds: held
+                .into_iter()
+                .map(|(holding, fd)| (holding.key, (holding.backing, fd)))
+                .collect(),
         }
     }
 
-    fn hold(&mut self, new: Vec<(HoldKey, OwnedFd)>) {
-        let all = new.iter().map(|(key, fd)| (key.clone(), fd.as_fd()));
-        self.channel.send_keys(|keys| Message::Hold { keys }, all, SEND_TIMEOUT).unwrap();
-        self.holds.extend(new);
+    fn hold(&mut self, new: Vec<(Holding, OwnedFd)>) {
+        let all = new.iter().map(|(holding, fd)| (holding.clone(), fd.as_fd()));
+        let hold = |holdings| Message::Hold { holdings };
+        self.channel.send_holdings(hold, all, SEND_TIMEOUT).unwrap();
+        self.holds.extend(new.into_iter().map(|(new, fd)| (new.key, (new.backing, fd))));
     }
 
     fn note(&self, name: &str) {
-        let journal = self.holds.get(&HoldKey::journal()).map_or_else(String::new, |fd| {
+        let journal = self.holds.get(&HoldKey::journal()).map_or_else(String::new, |(_, fd)| {
             let file = File::from(fd.try_clone().unwrap());
             let mut text = vec![0; usize::try_from(file.metadata().unwrap().len()).unwrap()];
             file.read_exact_at(&mut text, 0).unwrap();
@@ -122,7 +138,11 @@ impl FakeDaemon {
             keeper_pid: self.keeper_pid,
             epoch: self.epoch.0,
             held: self.held.clone(),
-            holds: self.holds.iter().map(|(key, fd)| identity(key, fd)).collect(),
+            holds: self
+                .holds
+                .iter()
+                .map(|(key, (backing, fd))| identity(key, *backing, fd))
+                .collect(),
             journal,
         };
         write_note(name, &note);
@@ -130,8 +150,8 @@ impl FakeDaemon {
 
     fn live(mut self, plan: &str) -> ! {
         if self.epoch.0 == 1 {
-            let slabs = (0..SLABS).map(|_| (HoldKey::slab(SlabId::random()), memfd("slab")));
-            let journal = (HoldKey::journal(), memfd("written in epoch 1"));
+            let slabs = (0..SLABS).map(|number| (slab(number), memfd("slab")));
+            let journal = (HoldKey::journal().into(), memfd("written in epoch 1"));
             self.hold(slabs.chain([journal]).collect());
         }
         self.channel.send(&Message::Serving, &[]).unwrap();
@@ -183,9 +203,8 @@ impl FakeDaemon {
         while thread_states(self.keeper_pid).iter().any(|state| *state != 'T') {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let slab = HoldKey::slab(SlabId::random());
-        self.hold(vec![(slab, memfd("queued"))]);
-        self.hold(vec![(HoldKey::journal(), memfd("written by a dead daemon"))]);
+        self.hold(vec![(slab(1), memfd("queued"))]);
+        self.hold(vec![(HoldKey::journal().into(), memfd("written by a dead daemon"))]);
         self.note(&format!("daemon-{}", self.epoch));
         signal(std::process::id(), Signal::KILL);
         unreachable!()
@@ -193,7 +212,7 @@ impl FakeDaemon {
 
     /// Replaces the journal and drops half of the slabs, as a daemon does that was used for long.
     fn compact(&mut self) {
-        self.hold(vec![(HoldKey::journal(), memfd("compacted"))]);
+        self.hold(vec![(HoldKey::journal().into(), memfd("compacted"))]);
         let slabs = self.holds.keys().filter(|key| key.as_str().starts_with("slab/"));
         let keys: Vec<_> = slabs.take(SLABS / 3).cloned().collect();
         self.holds.retain(|key, _| !keys.contains(key));
@@ -203,7 +222,9 @@ impl FakeDaemon {
     fn start_keeper(&mut self) {
         rustix::event::poll(&mut [PollFd::new(&self.keeper_pidfd, PollFlags::IN)], None).unwrap();
         let launch = this_binary("adopting_keeper_process");
-        let all = self.holds.iter().map(|(key, fd)| (key.clone(), fd.as_fd()));
+        let all = self.holds.iter().map(|(key, (backing, fd))| {
+            (Holding { key: key.clone(), backing: *backing }, fd.as_fd())
+        });
         let SpawnedKeeper { channel, pidfd, child } =
             daemon_side::spawn_keeper(&launch, self.epoch, &self.config, all).unwrap();
         self.keeper_pid = child.id();

@@ -1,7 +1,7 @@
 //! What the mover says.
 
 use millpond_channel::{Frame, Reader, Writer};
-use millpond_wire::{ContentHash, SlabId, limits};
+use millpond_wire::{ContentHash, SlabId, caps};
 
 use super::{ChannelError, FROM_MOVER_BYTES, VERSIONS};
 
@@ -15,7 +15,7 @@ pub enum FromMover {
     /// The slab can be used in jobs.
     Mapped { slab: SlabId },
     /// The slab cannot be used.
-    MapFailed { slab: SlabId, text: String },
+    MapFailed { slab: SlabId, why: Why, text: String },
     /// The mover does not hold the slab any more. Also the answer for one that it never held.
     Unmapped { slab: SlabId },
     /// Every byte has landed.
@@ -28,7 +28,7 @@ pub enum FromMover {
     JobFailed { job: u64, why: Why, text: String },
 }
 
-/// Why a job failed.
+/// Why a job or a mapping failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// It is of another epoch.
@@ -37,8 +37,10 @@ pub enum Why {
     Range,
     /// The user's side: reading or writing the file failed, or it is too short.
     File,
-    /// The driver. This mover is not to be trusted any more, and exits.
+    /// The driver. After a failed job this mover is not to be trusted any more, and exits.
     Driver,
+    /// This mover cannot map memory of that kind.
+    Unsupported,
 }
 
 mod kind {
@@ -53,11 +55,16 @@ mod kind {
 
 impl Why {
     /// All of them; the place is the number on the channel.
-    const ALL: [Why; 4] = [Why::Epoch, Why::Range, Why::File, Why::Driver];
+    const ALL: [Why; 5] = [Why::Epoch, Why::Range, Why::File, Why::Driver, Why::Unsupported];
 
     fn number(self) -> u8 {
         let place = Why::ALL.iter().position(|why| *why == self);
         place.and_then(|place| u8::try_from(place).ok()).unwrap_or(u8::MAX)
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Why, ChannelError> {
+        let why = Why::ALL.get(usize::from(reader.u8()?)).copied();
+        why.ok_or(ChannelError::Malformed("unknown reason"))
     }
 }
 
@@ -69,8 +76,9 @@ impl FromMover {
             FromMover::Ready => Writer::new(kind::READY).u32(VERSIONS.newest).bytes(),
             FromMover::Failed { text } => Writer::new(kind::FAILED).cut_text(text).bytes(),
             FromMover::Mapped { slab } => Writer::new(kind::MAPPED).slab(*slab).bytes(),
-            FromMover::MapFailed { slab, text } => {
-                Writer::new(kind::MAP_FAILED).slab(*slab).cut_text(text).bytes()
+            FromMover::MapFailed { slab, why, text } => {
+                let writer = Writer::new(kind::MAP_FAILED).slab(*slab).u8(why.number());
+                writer.cut_text(text).bytes()
             }
             FromMover::Unmapped { slab } => Writer::new(kind::UNMAPPED).slab(*slab).bytes(),
             FromMover::Done { job, hashes } => {
@@ -96,20 +104,21 @@ impl FromMover {
             }
             kind::FAILED => FromMover::Failed { text: reader.text()? },
             kind::MAPPED => FromMover::Mapped { slab: reader.slab()? },
-            kind::MAP_FAILED => FromMover::MapFailed { slab: reader.slab()?, text: reader.text()? },
+            kind::MAP_FAILED => {
+                let (slab, why) = (reader.slab()?, Why::read(&mut reader)?);
+                FromMover::MapFailed { slab, why, text: reader.text()? }
+            }
             kind::UNMAPPED => FromMover::Unmapped { slab: reader.slab()? },
             kind::DONE => {
                 let (job, count) = (reader.u64()?, reader.count()?);
-                if count > limits::PIECES_PER_MOVE {
+                if count > caps::PIECES_PER_MOVE {
                     return Err(ChannelError::Malformed("more hashes than a move has pieces"));
                 }
                 let hash = |_| reader.array().map(ContentHash);
                 FromMover::Done { job, hashes: (0..count).map(hash).collect::<Result<_, _>>()? }
             }
             kind::JOB_FAILED => {
-                let job = reader.u64()?;
-                let why = Why::ALL.get(usize::from(reader.u8()?)).copied();
-                let why = why.ok_or(ChannelError::Malformed("unknown reason"))?;
+                let (job, why) = (reader.u64()?, Why::read(&mut reader)?);
                 FromMover::JobFailed { job, why, text: reader.text()? }
             }
             _ => return Err(ChannelError::Malformed("unknown kind")),

@@ -17,7 +17,7 @@ use std::time::Duration;
 use millpond_channel::End;
 use millpond_channel::version::Versions;
 pub use millpond_channel::{ChannelError, SEND_TIMEOUT};
-use millpond_wire::limits;
+use millpond_wire::caps;
 
 pub use from_mover::{FromMover, Why};
 pub use millpond_wire::PiecesKind;
@@ -27,16 +27,16 @@ pub use to_mover::{Job, ToMover, Work};
 
 /// The version of this protocol, in the first message of each side. A daemon starts its movers from the
 /// file that it runs itself, so there is never a reason to speak another one.
-pub const VERSIONS: Versions = Versions::only(1);
+pub const VERSIONS: Versions = Versions::only(2);
 
 /// The daemon's longest message: all pieces and runs of a move, 16 bytes each, and what is before
 /// them.
-const TO_MOVER_BYTES: usize = (limits::PIECES_PER_MOVE + limits::RUNS_PER_MOVE) * 16 + 64;
+const TO_MOVER_BYTES: usize = (caps::PIECES_PER_MOVE + caps::RUNS_PER_MOVE) * 16 + 64;
 /// The mover's longest message: the hashes of all pieces of a move, and what is before them. A text
 /// is shorter.
-const FROM_MOVER_BYTES: usize = limits::PIECES_PER_MOVE * 16 + 64;
-const _: () = assert!(TO_MOVER_BYTES <= limits::MESSAGE_BYTES);
-const _: () = assert!(limits::TEXT_BYTES + 64 <= FROM_MOVER_BYTES);
+const FROM_MOVER_BYTES: usize = caps::PIECES_PER_MOVE * 16 + 64;
+const _: () = assert!(TO_MOVER_BYTES <= caps::MESSAGE_BYTES);
+const _: () = assert!(caps::TEXT_BYTES + 64 <= FROM_MOVER_BYTES);
 
 /// The daemon's end. It never waits for long.
 #[derive(Debug)]

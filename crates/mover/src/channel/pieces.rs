@@ -1,7 +1,7 @@
 //! Pieces of a tensor that are moved and hashed one by one.
 
 use millpond_channel::{Reader, Writer};
-use millpond_wire::{Piece, PiecesKind, Run, SlabId, limits};
+use millpond_wire::{Piece, PiecesKind, Run, SlabId, caps};
 
 use super::ChannelError;
 
@@ -41,37 +41,37 @@ impl Pieces {
     /// # Errors
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), &'static str> {
-        if self.pieces.len() > limits::PIECES_PER_MOVE {
+        if self.pieces.len() > caps::PIECES_PER_MOVE {
             return Err("a move has too many pieces");
         }
-        if self.runs.len() > limits::RUNS_PER_MOVE {
+        if self.runs.len() > caps::RUNS_PER_MOVE {
             return Err("a move has too many runs");
         }
         let end = |start: u64, piece: &Piece| {
             start.checked_add(piece.offset).and_then(|at| at.checked_add(piece.bytes))
         };
         for piece in &self.pieces {
-            if piece.bytes > limits::PIECE_BYTES {
+            if piece.bytes > caps::PIECE_BYTES {
                 return Err("a piece is too large");
             }
             if end(self.base, piece).is_none() {
-                return Err("a piece is at no place of a slab");
+                return Err("a piece lies outside any slab");
             }
         }
         let bytes = self.bytes();
-        if bytes > limits::MOVE_BYTES {
+        if bytes > caps::MOVE_BYTES {
             return Err("the pieces of a move are too large together");
         }
         let mut in_runs = 0_u64;
         for run in &self.runs {
             if run.file_offset.checked_add(run.bytes).is_none_or(|end| end > FILE_END) {
-                return Err("a run is at no place of a file");
+                return Err("a run lies outside any file");
             }
             in_runs = in_runs.saturating_add(run.bytes);
         }
         let wanted = if self.kind.has_file() { bytes } else { 0 };
         if in_runs != wanted || !(self.kind.has_file() || self.runs.is_empty()) {
-            return Err("the runs of a move are not as long as its pieces");
+            return Err("the runs and pieces of a move differ in length");
         }
         Ok(())
     }
@@ -89,7 +89,7 @@ impl Pieces {
         let kind = kind.ok_or(ChannelError::Malformed("unknown kind of pieces"))?;
         let (slab, base) = (reader.slab()?, reader.u64()?);
         let (pieces, runs) = (reader.count()?, reader.count()?);
-        if pieces > limits::PIECES_PER_MOVE || runs > limits::RUNS_PER_MOVE {
+        if pieces > caps::PIECES_PER_MOVE || runs > caps::RUNS_PER_MOVE {
             return Err(ChannelError::Malformed("a move has too many pieces or runs"));
         }
         // Before room is made for them.

@@ -1,6 +1,8 @@
 use std::fs::File;
 
-use millpond_wire::{ContentHash, Epoch, GpuUuid, Piece, Run, SlabId, socket};
+use millpond_wire::{
+    Backing, ContentHash, Epoch, GpuUuid, HANDLE_BYTES, Piece, Run, SlabId, Transport, socket,
+};
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -11,7 +13,7 @@ fn slab() -> impl Strategy<Value = SlabId> {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    prop_oneof!["\\PC{0,100}", Just("x".repeat(limits::TEXT_BYTES))]
+    prop_oneof!["\\PC{0,100}", Just("x".repeat(caps::TEXT_BYTES))]
 }
 
 fn work() -> impl Strategy<Value = Work> {
@@ -43,7 +45,7 @@ fn work() -> impl Strategy<Value = Work> {
 
 fn pieces() -> impl Strategy<Value = Pieces> {
     let kinds = [PiecesKind::Load, PiecesKind::HashFile, PiecesKind::Hash, PiecesKind::Save];
-    let places = proptest::collection::vec((0_u64..1 << 40, 0_u64..=limits::PIECE_BYTES), 0..20);
+    let places = proptest::collection::vec((0_u64..1 << 40, 0_u64..=caps::PIECE_BYTES), 0..20);
     (proptest::sample::select(kinds.to_vec()), slab(), 0_u64..1 << 40, places).prop_map(
         |(kind, slab, base, places)| {
             let piece = |&(offset, bytes): &(u64, u64)| Piece { offset, bytes };
@@ -53,6 +55,16 @@ fn pieces() -> impl Strategy<Value = Pieces> {
             Pieces { kind, slab, base, pieces, runs }
         },
     )
+}
+
+fn backing() -> impl Strategy<Value = Backing> {
+    let data = || any::<u8>().prop_map(|byte| [byte; HANDLE_BYTES]);
+    let transport = prop_oneof![
+        Just(Transport::Vmm),
+        data().prop_map(Transport::Mempool),
+        data().prop_map(Transport::Ipc),
+    ];
+    (transport, any::<bool>()).prop_map(|(transport, adopted)| Backing { transport, adopted })
 }
 
 fn to_mover() -> impl Strategy<Value = ToMover> {
@@ -65,7 +77,11 @@ fn to_mover() -> impl Strategy<Value = ToMover> {
             block_bytes,
             depth
         }),
-        (slab(), any::<u64>()).prop_map(|(slab, bytes)| ToMover::Map { slab, bytes }),
+        (slab(), any::<u64>(), backing()).prop_map(|(slab, bytes, backing)| ToMover::Map {
+            slab,
+            bytes,
+            backing
+        }),
         slab().prop_map(|slab| ToMover::Unmap { slab }),
         (any::<u64>(), any::<u64>(), work()).prop_map(|(job, epoch, work)| ToMover::Job(Job {
             job,
@@ -77,19 +93,26 @@ fn to_mover() -> impl Strategy<Value = ToMover> {
 }
 
 fn from_mover() -> impl Strategy<Value = FromMover> {
-    let why = prop_oneof![Just(Why::Epoch), Just(Why::Range), Just(Why::File), Just(Why::Driver)];
+    let why = || {
+        let all = [Why::Epoch, Why::Range, Why::File, Why::Driver, Why::Unsupported];
+        proptest::sample::select(all.to_vec())
+    };
     prop_oneof![
         Just(FromMover::Ready),
         text().prop_map(|text| FromMover::Failed { text }),
         slab().prop_map(|slab| FromMover::Mapped { slab }),
-        (slab(), text()).prop_map(|(slab, text)| FromMover::MapFailed { slab, text }),
+        (slab(), why(), text()).prop_map(|(slab, why, text)| FromMover::MapFailed {
+            slab,
+            why,
+            text
+        }),
         slab().prop_map(|slab| FromMover::Unmapped { slab }),
         (any::<u64>(), proptest::collection::vec(any::<[u8; 16]>(), 0..20)).prop_map(
             |(job, hashes)| {
                 FromMover::Done { job, hashes: hashes.into_iter().map(ContentHash).collect() }
             }
         ),
-        (any::<u64>(), why, text()).prop_map(|(job, why, text)| FromMover::JobFailed {
+        (any::<u64>(), why(), text()).prop_map(|(job, why, text)| FromMover::JobFailed {
             job,
             why,
             text
@@ -150,15 +173,15 @@ fn the_largest_move_and_its_answer_travel() {
     let (ours, theirs) = DaemonEnd::pair().unwrap();
     let theirs = MoverEnd::new(theirs);
     let null = File::open("/dev/null").unwrap();
-    let bytes = limits::MOVE_BYTES / limits::PIECES_PER_MOVE as u64;
-    let pieces = vec![Piece { offset: 0, bytes }; limits::PIECES_PER_MOVE];
-    let bytes = limits::MOVE_BYTES / limits::RUNS_PER_MOVE as u64;
-    let runs = vec![Run { file_offset: u64::MAX >> 2, bytes }; limits::RUNS_PER_MOVE];
+    let bytes = caps::MOVE_BYTES / caps::PIECES_PER_MOVE as u64;
+    let pieces = vec![Piece { offset: 0, bytes }; caps::PIECES_PER_MOVE];
+    let bytes = caps::MOVE_BYTES / caps::RUNS_PER_MOVE as u64;
+    let runs = vec![Run { file_offset: u64::MAX >> 2, bytes }; caps::RUNS_PER_MOVE];
     let job = pieces_job(load(pieces, runs));
     assert!(job.encode().len() <= TO_MOVER_BYTES);
     ours.send(&job, Some(null.as_fd())).unwrap();
     assert!(theirs.receive().unwrap().0 == job);
-    let hashes = vec![ContentHash([1; 16]); limits::PIECES_PER_MOVE];
+    let hashes = vec![ContentHash([1; 16]); caps::PIECES_PER_MOVE];
     let done = FromMover::Done { job: 1, hashes };
     assert!(done.encode().len() <= FROM_MOVER_BYTES);
     theirs.send(&done).unwrap();
@@ -169,7 +192,7 @@ fn the_largest_move_and_its_answer_travel() {
 fn moves_beyond_the_caps_are_refused() {
     let piece = |offset, bytes| Piece { offset, bytes };
     let run = |file_offset, bytes| Run { file_offset, bytes };
-    let full = limits::PIECE_BYTES;
+    let full = caps::PIECE_BYTES;
     let good = load(vec![piece(0, 5), piece(7, 5)], vec![run(0, 10)]);
     assert_eq!(good.check(), Ok(()));
     for (bad, expected) in [
@@ -177,14 +200,17 @@ fn moves_beyond_the_caps_are_refused() {
         (load(vec![], vec![run(0, 0); 2049]), "too many"),
         (load(vec![piece(0, full + 1)], vec![run(0, full + 1)]), "too large"),
         (load(vec![piece(0, full); 65], vec![run(0, 65 * full)]), "too large together"),
-        (load(vec![piece(u64::MAX, 1)], vec![run(0, 1)]), "no place of a slab"),
-        (Pieces { base: u64::MAX - 11, ..good.clone() }, "no place of a slab"),
-        (load(vec![piece(0, 1)], vec![run(u64::MAX, 1)]), "no place of a file"),
-        (load(vec![piece(0, 1)], vec![run(i64::MAX as u64, 1)]), "no place of a file"),
-        (load(vec![piece(0, 1)], vec![run(0, 2)]), "not as long"),
-        (load(vec![piece(0, 1)], vec![run(0, 1 << 62); 5]), "not as long"),
-        (Pieces { kind: PiecesKind::Hash, ..good.clone() }, "not as long"),
-        (Pieces { kind: PiecesKind::Hash, ..load(vec![piece(0, 0)], vec![run(0, 0)]) }, "not as"),
+        (load(vec![piece(u64::MAX, 1)], vec![run(0, 1)]), "outside any slab"),
+        (Pieces { base: u64::MAX - 11, ..good.clone() }, "outside any slab"),
+        (load(vec![piece(0, 1)], vec![run(u64::MAX, 1)]), "outside any file"),
+        (load(vec![piece(0, 1)], vec![run(i64::MAX as u64, 1)]), "outside any file"),
+        (load(vec![piece(0, 1)], vec![run(0, 2)]), "differ in length"),
+        (load(vec![piece(0, 1)], vec![run(0, 1 << 62); 5]), "differ in length"),
+        (Pieces { kind: PiecesKind::Hash, ..good.clone() }, "differ in length"),
+        (
+            Pieces { kind: PiecesKind::Hash, ..load(vec![piece(0, 0)], vec![run(0, 0)]) },
+            "differ in length",
+        ),
     ] {
         let why = bad.check().unwrap_err();
         assert!(why.contains(expected), "{why}, not {expected}");
@@ -212,10 +238,10 @@ fn pieces_take_a_file_unless_they_stay_in_their_slab() {
 
 #[test]
 fn a_long_text_is_cut_between_characters_and_a_longer_one_refused() {
-    let text = "ä".repeat(limits::TEXT_BYTES);
+    let text = "ä".repeat(caps::TEXT_BYTES);
     let bytes = FromMover::Failed { text }.encode();
     let FromMover::Failed { text } = FromMover::decode(&bytes).unwrap() else { panic!() };
-    assert_eq!(text, "ä".repeat(limits::TEXT_BYTES / 2));
+    assert_eq!(text, "ä".repeat(caps::TEXT_BYTES / 2));
     let mut long = vec![33];
     long.extend(4097_u16.to_le_bytes());
     long.extend([b'x'; 4097]);
@@ -229,7 +255,13 @@ fn descriptors_are_counted_on_both_sides() {
     let (ours, theirs) = DaemonEnd::pair().unwrap();
     let theirs = MoverEnd::new(theirs);
     let null = File::open("/dev/null").unwrap();
-    let map = ToMover::Map { slab: SlabId::random(), bytes: 1 };
+    let map_of = |transport| {
+        let backing = Backing { transport, adopted: false };
+        ToMover::Map { slab: SlabId::random(), bytes: 1, backing }
+    };
+    assert_eq!(map_of(Transport::Mempool([1; HANDLE_BYTES])).descriptors(), 1);
+    assert_eq!(map_of(Transport::Ipc([1; HANDLE_BYTES])).descriptors(), 0);
+    let map = map_of(Transport::Vmm);
     assert!(matches!(ours.send(&map, None), Err(ChannelError::Descriptors { .. })));
     let stop = ToMover::Stop;
     assert!(matches!(ours.send(&stop, Some(null.as_fd())), Err(ChannelError::Descriptors { .. })));

@@ -1,7 +1,7 @@
 //! What the daemon says.
 
 use millpond_channel::{Frame, Reader, Writer};
-use millpond_wire::{Epoch, GpuUuid, SlabId};
+use millpond_wire::{Backing, Epoch, GpuUuid, SlabId};
 
 use super::pieces::Pieces;
 use super::{ChannelError, TO_MOVER_BYTES, VERSIONS};
@@ -20,8 +20,9 @@ pub enum ToMover {
         /// Pinned buffers of each thread; 0 for [`crate::settings::DEPTH`].
         depth: u8,
     },
-    /// Map this slab whole, for reading and writing. Comes with its descriptor.
-    Map { slab: SlabId, bytes: u64 },
+    /// Map this slab whole, for reading and writing. Comes with the descriptor of its backing, if
+    /// there is one.
+    Map { slab: SlabId, bytes: u64, backing: Backing },
     /// Let go of this slab as soon as no job uses it.
     Unmap { slab: SlabId },
     /// Move bytes. Comes with the file's descriptor, if it is about a file.
@@ -46,19 +47,15 @@ pub enum Work {
     /// From a file to a slab.
     Put {
         slab: SlabId,
-        /// Where in the slab.
         offset: u64,
         bytes: u64,
-        /// Where in the file.
         file_offset: u64,
     },
     /// From a slab to a file.
     Get {
         slab: SlabId,
-        /// Where in the slab.
         offset: u64,
         bytes: u64,
-        /// Where in the file.
         file_offset: u64,
     },
     /// From a slab to a slab, which may be the same if the ranges do not overlap.
@@ -97,8 +94,8 @@ impl ToMover {
     #[must_use]
     pub fn descriptors(&self) -> usize {
         match self {
-            ToMover::Map { .. }
-            | ToMover::Job(Job { work: Work::Put { .. } | Work::Get { .. }, .. }) => 1,
+            ToMover::Map { backing, .. } => usize::from(backing.transport.has_descriptor()),
+            ToMover::Job(Job { work: Work::Put { .. } | Work::Get { .. }, .. }) => 1,
             ToMover::Job(Job { work: Work::Pieces(pieces), .. }) => {
                 usize::from(pieces.kind.has_file())
             }
@@ -115,7 +112,9 @@ impl ToMover {
                 let writer = writer.raw(&device.0).raw(&threads.to_le_bytes());
                 writer.u32(block_bytes).u8(depth).bytes()
             }
-            &ToMover::Map { slab, bytes } => Writer::new(kind::MAP).slab(slab).u64(bytes).bytes(),
+            &ToMover::Map { slab, bytes, ref backing } => {
+                Writer::new(kind::MAP).slab(slab).u64(bytes).backing(backing).bytes()
+            }
             &ToMover::Unmap { slab } => Writer::new(kind::UNMAP).slab(slab).bytes(),
             ToMover::Stop => Writer::new(kind::STOP).bytes(),
             ToMover::Job(Job { job, epoch, work }) => {
@@ -158,7 +157,10 @@ impl ToMover {
                     depth: reader.u8()?,
                 }
             }
-            kind::MAP => ToMover::Map { slab: reader.slab()?, bytes: reader.u64()? },
+            kind::MAP => {
+                let (slab, bytes) = (reader.slab()?, reader.u64()?);
+                ToMover::Map { slab, bytes, backing: reader.backing()? }
+            }
             kind::UNMAP => ToMover::Unmap { slab: reader.slab()? },
             kind::STOP => ToMover::Stop,
             kind @ kind::PUT..=kind::ZERO => {

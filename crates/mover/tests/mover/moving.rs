@@ -7,6 +7,8 @@ use std::os::unix::fs::FileExt;
 use millpond_mover::channel::{FromMover, ToMover, Work};
 use millpond_mover::raw::{RawRing, raw_get, raw_put};
 
+use millpond_wire::Backing;
+
 use crate::world::{BLOCK, MIB, Mover, get, in_own_world, pattern, put};
 
 #[test]
@@ -64,10 +66,10 @@ fn many_jobs_in_flight_end_once_each() {
         let mut ended = [0; 3];
         while ended[2] < 64 {
             let FromMover::Done { job, .. } = mover.hear() else { panic!() };
-            let (stage, at) = waiting.remove(&job).expect("each job ends once");
-            ended[stage] += 1;
+            let (step, at) = waiting.remove(&job).expect("each job ends once");
+            ended[step] += 1;
             let from = slab.id;
-            let next = match stage {
+            let next = match step {
                 0 => {
                     let slab = back.id;
                     let copy = Work::Copy { slab, offset: at, bytes: part, from, from_offset: at };
@@ -76,7 +78,7 @@ fn many_jobs_in_flight_end_once_each() {
                 1 => mover.begin(get(&back, at, part, at), Some(&target)),
                 _ => continue,
             };
-            waiting.insert(next, (stage + 1, at));
+            waiting.insert(next, (step + 1, at));
         }
         assert!(waiting.is_empty());
         assert_eq!(ended, [64; 3]);
@@ -144,7 +146,10 @@ fn a_slab_is_let_go_after_its_last_job_and_can_come_again() {
         }
         mover.say(&ToMover::Unmap { slab: slab.id }, None);
         assert_eq!(mover.hear(), FromMover::Unmapped { slab: slab.id }, "also when not mapped");
-        mover.say(&ToMover::Map { slab: slab.id, bytes: slab.bytes }, Some(slab.fd.as_fd()));
+        mover.say(
+            &ToMover::Map { slab: slab.id, bytes: slab.bytes, backing: Backing::default() },
+            Some(slab.fd.as_fd()),
+        );
         assert_eq!(mover.hear(), FromMover::Mapped { slab: slab.id });
     });
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use millpond_mover::channel::{
     ChannelError, FromMover, Job, Pieces, PiecesKind, ToMover, Why, Work,
 };
-use millpond_wire::{ContentHash, Epoch, GpuUuid, Piece, Run, SlabId, limits};
+use millpond_wire::{ContentHash, Epoch, GpuUuid, Piece, Run, SlabId, caps};
 
 use crate::world::{
     BLOCK, MIB, Mover, Slab, hashes_of, in_own_world, in_soft_world, pattern, pieces, put, start,
@@ -122,7 +122,7 @@ fn thousands_of_small_pieces_side_by_side() {
         let target = world.file("target", &[]);
         let all = row(5000, 700, 768, 0);
         let moves: Vec<(&[Piece], Run)> = all
-            .chunks(limits::PIECES_PER_MOVE)
+            .chunks(caps::PIECES_PER_MOVE)
             .zip((0..).map(|index| index * 1024 * 700))
             .map(|(part, at)| (part, run(at, part.len() as u64 * 700)))
             .collect();
@@ -186,7 +186,7 @@ fn whole_pieces_pass_the_ring_that_movers_have() {
         mover.map(&slab);
         let contents = pattern(13 * MIB + 5, 4);
         let source = world.file("source", &contents);
-        let full = limits::PIECE_BYTES;
+        let full = caps::PIECE_BYTES;
         let all = [piece(0, full), piece(full, full), piece(2 * full, full), piece(3 * full, MIB)];
         let runs = [run(5, 13 * MIB)];
         let wanted = hashes_of(&contents, &all, &runs);
@@ -259,8 +259,8 @@ fn a_mover_does_not_go_on_with_pieces_beyond_the_caps() {
         let slab = world.slab(2 * MIB);
         mover.map(&slab);
         let source = world.file("source", &[]);
-        let all = [piece(0, limits::PIECE_BYTES + 1)];
-        let runs = [run(0, limits::PIECE_BYTES + 1)];
+        let all = [piece(0, caps::PIECE_BYTES + 1)];
+        let runs = [run(0, caps::PIECE_BYTES + 1)];
         mover.begin(pieces(PiecesKind::Load, &slab, &all, &runs), Some(&source));
         assert_eq!(mover.ended().code(), Some(1), "its daemon checks first");
     });

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 
 use millpond_mover::channel::{FromMover, Job, ToMover, Why, Work};
-use millpond_wire::{Epoch, GpuUuid, SlabId};
+use millpond_wire::{Backing, Epoch, GpuUuid, SlabId, Transport};
 
 use crate::world::{BLOCK, MIB, Mover, Slab, World, get, in_own_world, pattern, put, start};
 
@@ -129,7 +129,7 @@ fn jobs_of_another_epoch_are_refused() {
             let FromMover::JobFailed { job: 99, why: Why::Epoch, text } = mover.hear() else {
                 panic!()
             };
-            assert_eq!(text, format!("the job is of epoch {epoch}, this mover of epoch 7"));
+            assert_eq!(text, format!("the job belongs to epoch {epoch}, this mover to epoch 7"));
         }
         assert_eq!(slab.read(0, 8), [0xee; 8]);
         still_works(world, &mut mover, &slab);
@@ -185,19 +185,51 @@ fn what_is_no_slab_is_not_mapped() {
         let slab = world.slab(2 * MIB);
         let null = File::open("/dev/null").unwrap();
         let failed = |mover: &Mover, id| match mover.hear() {
-            FromMover::MapFailed { slab, text } if slab == id => text,
+            FromMover::MapFailed { slab, why, text } if slab == id => {
+                assert_ne!(why, Why::Unsupported);
+                text
+            }
             other => panic!("{other:?}"),
         };
-        mover.say(&ToMover::Map { slab: slab.id, bytes: 2 * MIB }, Some(null.as_fd()));
+        mover.say(
+            &ToMover::Map { slab: slab.id, bytes: 2 * MIB, backing: Backing::default() },
+            Some(null.as_fd()),
+        );
         failed(&mover, slab.id);
         for bytes in [0, 1, 3 << 20, 4 * MIB] {
-            mover.say(&ToMover::Map { slab: slab.id, bytes }, Some(slab.fd.as_fd()));
+            mover.say(
+                &ToMover::Map { slab: slab.id, bytes, backing: Backing::default() },
+                Some(slab.fd.as_fd()),
+            );
             let text = failed(&mover, slab.id);
             assert!(text.starts_with("cu") || text.starts_with("Mapping"), "{text}");
         }
         mover.map(&slab);
-        mover.say(&ToMover::Map { slab: slab.id, bytes: slab.bytes }, Some(slab.fd.as_fd()));
-        assert_eq!(failed(&mover, slab.id), format!("slab {} is mapped already", slab.id));
+        mover.say(
+            &ToMover::Map { slab: slab.id, bytes: slab.bytes, backing: Backing::default() },
+            Some(slab.fd.as_fd()),
+        );
+        assert_eq!(failed(&mover, slab.id), format!("slab {} is already mapped", slab.id));
+        still_works(world, &mut mover, &slab);
+    });
+}
+
+#[test]
+fn memory_that_a_mover_cannot_map_is_unsupported_and_others_go_on() {
+    in_own_world(|world| {
+        let mut mover = Mover::start(world);
+        let slab = world.slab(2 * MIB);
+        for transport in [Transport::Mempool([7; 64]), Transport::Ipc([7; 64])] {
+            for adopted in [false, true] {
+                let backing = Backing { transport, adopted };
+                let fd = transport.has_descriptor().then(|| slab.fd.as_fd());
+                mover.say(&ToMover::Map { slab: slab.id, bytes: slab.bytes, backing }, fd);
+                let FromMover::MapFailed { slab: id, why, text } = mover.hear() else { panic!() };
+                assert_eq!((id, why), (slab.id, Why::Unsupported));
+                assert!(text.contains(transport.name()), "{text}");
+            }
+        }
+        mover.map(&slab);
         still_works(world, &mut mover, &slab);
     });
 }

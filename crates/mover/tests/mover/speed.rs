@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use millpond_mover::channel::{FromMover, PiecesKind};
-use millpond_wire::{GpuUuid, Piece, Run, limits};
+use millpond_wire::{GpuUuid, Piece, Run, caps};
 
 use crate::world::{MIB, Mover, in_own_world, pattern, pieces, put, start};
 
@@ -25,7 +25,7 @@ fn loads_beside_puts() {
         let cut = |bytes: u64| -> Vec<Piece> {
             (0..BYTES / bytes).map(|index| Piece { offset: index * bytes, bytes }).collect()
         };
-        let (large, small) = (cut(limits::PIECE_BYTES), cut(MIB / 4));
+        let (large, small) = (cut(caps::PIECE_BYTES), cut(MIB / 4));
         let load = PiecesKind::Load;
         let mut best = [Duration::MAX; 4];
         // In turns, so that whatever else the machine does hits all of them.

@@ -14,7 +14,7 @@ use millpond_cuda::{
     Access, AddressRange, Allocation, Context, Device, Driver, DriverChoice, DriverKind, Mapping,
 };
 use millpond_mover::channel::{DaemonEnd, FromMover, Job, Pieces, PiecesKind, ToMover, Why, Work};
-use millpond_wire::{ContentHash, Epoch, GpuUuid, Piece, Run, SlabId};
+use millpond_wire::{Backing, ContentHash, Epoch, GpuUuid, Piece, Run, SlabId};
 
 const WORLD: &str = "MILLPOND_MOVER_TEST_WORLD";
 const MOVER: &str = "MILLPOND_MOVER_TEST_MOVER";
@@ -190,7 +190,10 @@ impl Mover {
 
     #[track_caller]
     pub fn map(&self, slab: &Slab) {
-        self.say(&ToMover::Map { slab: slab.id, bytes: slab.bytes }, Some(slab.fd.as_fd()));
+        self.say(
+            &ToMover::Map { slab: slab.id, bytes: slab.bytes, backing: Backing::default() },
+            Some(slab.fd.as_fd()),
+        );
         assert_eq!(self.hear(), FromMover::Mapped { slab: slab.id });
     }
 

@@ -238,7 +238,7 @@ pub(super) unsafe fn open(
         }
         return status;
     }
-    // It exists already, so asking after the fact takes nothing from the card.
+    // It already exists, so asking after the fact takes nothing from the card.
     match Reservation::new(ordinal, u64::from(units) * millpond_ledger::UNIT) {
         Some(reservation) => {
             reservation.keep();

@@ -54,7 +54,6 @@ pub(crate) enum Waited {
     Stream(Stream),
     /// An event: nobody knows of which stream.
     Event,
-    /// Everything on a device.
     Device(c_int),
 }
 

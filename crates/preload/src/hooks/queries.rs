@@ -37,7 +37,7 @@ fn reading(uuid: Uuid, total: u64) -> Option<(u64, u64)> {
 fn stated(total: u64) -> Option<(u64, u64)> {
     match &settings::get()?.source {
         Source::Stated { all: Some(Size::Bytes(bytes)), .. } => Some((bytes / UNIT * UNIT, 0)),
-        Source::Stated { all: Some(Size::Part(part)), .. } => {
+        Source::Stated { all: Some(Size::Permille(part)), .. } => {
             Some((account::part_of(total, *part), 0))
         }
         Source::Stated { .. } | Source::None => None,

@@ -21,7 +21,6 @@ pub enum Held {
     Async(u64),
     /// A handle of `cuMemCreate`.
     Physical(u64),
-    /// One that is mapped.
     Mapped {
         handle: u64,
         pointer: u64,

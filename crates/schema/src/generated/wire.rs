@@ -14515,10 +14515,282 @@ mod root {
                 }
             }
 
+            /// The table `MovesExpected` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `MovesExpected` in the file `schema/wire.fbs:300`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct MovesExpected {
+                /// The field `device` in the table `MovesExpected`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for MovesExpected {
+                fn default() -> Self {
+                    Self {
+                        device: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl MovesExpected {
+                /// Creates a [MovesExpectedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> MovesExpectedBuilder<()> {
+                    MovesExpectedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_device = field_device.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<MovesExpected>> for MovesExpected {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<MovesExpected> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<MovesExpected>> for MovesExpected {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<MovesExpected>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<MovesExpected> for MovesExpected {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<MovesExpected> {
+                    MovesExpected::create(builder, &self.device)
+                }
+            }
+
+            /// Builder for serializing an instance of the [MovesExpected] type.
+            ///
+            /// Can be created using the [MovesExpected::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct MovesExpectedBuilder<State>(State);
+
+            impl MovesExpectedBuilder<()> {
+                /// Setter for the [`device` field](MovesExpected#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T0>(self, value: T0) -> MovesExpectedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    MovesExpectedBuilder((value,))
+                }
+
+                /// Sets the [`device` field](MovesExpected#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> MovesExpectedBuilder<((),)> {
+                    self.device(())
+                }
+            }
+
+            impl<T0> MovesExpectedBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [MovesExpected].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<MovesExpected>
+                where
+                    Self: ::planus::WriteAsOffset<MovesExpected>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>>
+                ::planus::WriteAs<::planus::Offset<MovesExpected>> for MovesExpectedBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<MovesExpected>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<MovesExpected> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>>
+                ::planus::WriteAsOptional<::planus::Offset<MovesExpected>>
+                for MovesExpectedBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<MovesExpected>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<MovesExpected>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>>
+                ::planus::WriteAsOffset<MovesExpected> for MovesExpectedBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<MovesExpected> {
+                    let (v0,) = &self.0;
+                    MovesExpected::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [MovesExpected].
+            #[derive(Copy, Clone)]
+            pub struct MovesExpectedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> MovesExpectedRef<'a> {
+                /// Getter for the [`device` field](MovesExpected#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(0, "MovesExpected", "device")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for MovesExpectedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("MovesExpectedRef");
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<MovesExpectedRef<'a>> for MovesExpected {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: MovesExpectedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        device: value.device()?.map(|v| v.to_vec()),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for MovesExpectedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for MovesExpectedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[MovesExpectedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<MovesExpected>> for MovesExpected {
+                type Value = ::planus::Offset<MovesExpected>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<MovesExpected>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for MovesExpectedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[MovesExpectedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:299`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:305`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum RequestBody {
                 /// The variant of type `Hello` in the union `RequestBody`
@@ -14619,6 +14891,9 @@ mod root {
 
                 /// The variant of type `StartReport` in the union `RequestBody`
                 StartReport(::planus::alloc::boxed::Box<self::StartReport>),
+
+                /// The variant of type `MovesExpected` in the union `RequestBody`
+                MovesExpected(::planus::alloc::boxed::Box<self::MovesExpected>),
 
                 /// The variant of type `AccountList` in the union `RequestBody`
                 AccountList(::planus::alloc::boxed::Box<self::AccountList>),
@@ -14896,11 +15171,19 @@ mod root {
                 }
 
                 #[inline]
+                pub fn create_moves_expected(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::MovesExpected>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(34, value.prepare(builder).downcast())
+                }
+
+                #[inline]
                 pub fn create_account_list(
                     builder: &mut ::planus::Builder,
                     value: impl ::planus::WriteAsOffset<self::AccountList>,
                 ) -> ::planus::UnionOffset<Self> {
-                    ::planus::UnionOffset::new(34, value.prepare(builder).downcast())
+                    ::planus::UnionOffset::new(35, value.prepare(builder).downcast())
                 }
             }
 
@@ -14941,6 +15224,7 @@ mod root {
                         Self::GroupRemove(value) => Self::create_group_remove(builder, value),
                         Self::Rename(value) => Self::create_rename(builder, value),
                         Self::StartReport(value) => Self::create_start_report(builder, value),
+                        Self::MovesExpected(value) => Self::create_moves_expected(builder, value),
                         Self::AccountList(value) => Self::create_account_list(builder, value),
                     }
                 }
@@ -15345,12 +15629,24 @@ mod root {
                     RequestBodyBuilder(::planus::Initialized(value))
                 }
 
+                /// Creates an instance of the [`MovesExpected` variant](RequestBody#variant.MovesExpected).
+                #[inline]
+                pub fn moves_expected<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<34, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::MovesExpected>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
                 /// Creates an instance of the [`AccountList` variant](RequestBody#variant.AccountList).
                 #[inline]
                 pub fn account_list<T>(
                     self,
                     value: T,
-                ) -> RequestBodyBuilder<::planus::Initialized<34, T>>
+                ) -> RequestBodyBuilder<::planus::Initialized<35, T>>
                 where
                     T: ::planus::WriteAsOffset<self::AccountList>,
                 {
@@ -16232,7 +16528,7 @@ mod root {
             }
             impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<34, T>>
             where
-                T: ::planus::WriteAsOffset<self::AccountList>,
+                T: ::planus::WriteAsOffset<self::MovesExpected>,
             {
                 #[inline]
                 fn prepare(
@@ -16245,6 +16541,32 @@ mod root {
 
             impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
                 for RequestBodyBuilder<::planus::Initialized<34, T>>
+            where
+                T: ::planus::WriteAsOffset<self::MovesExpected>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<35, T>>
+            where
+                T: ::planus::WriteAsOffset<self::AccountList>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(35, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<35, T>>
             where
                 T: ::planus::WriteAsOffset<self::AccountList>,
             {
@@ -16293,6 +16615,7 @@ mod root {
                 GroupRemove(self::GroupRemoveRef<'a>),
                 Rename(self::RenameRef<'a>),
                 StartReport(self::StartReportRef<'a>),
+                MovesExpected(self::MovesExpectedRef<'a>),
                 AccountList(self::AccountListRef<'a>),
             }
 
@@ -16499,6 +16822,12 @@ mod root {
                             ))
                         }
 
+                        RequestBodyRef::MovesExpected(value) => {
+                            Self::MovesExpected(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
                         RequestBodyRef::AccountList(value) => {
                             Self::AccountList(::planus::alloc::boxed::Box::new(
                                 ::core::convert::TryFrom::try_from(value)?,
@@ -16614,7 +16943,10 @@ mod root {
                         33 => ::core::result::Result::Ok(Self::StartReport(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
-                        34 => ::core::result::Result::Ok(Self::AccountList(
+                        34 => ::core::result::Result::Ok(Self::MovesExpected(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        35 => ::core::result::Result::Ok(Self::AccountList(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
                         _ => ::core::result::Result::Err(
@@ -16631,7 +16963,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:336`
+            /// * Table `Request` in the file `schema/wire.fbs:343`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Request {
                 /// The field `number` in the table `Request`
@@ -16945,7 +17277,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:344`
+            /// * Table `Welcome` in the file `schema/wire.fbs:351`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Welcome {
                 /// The field `version` in the table `Welcome`
@@ -17602,7 +17934,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:358`
+            /// * Table `Claimed` in the file `schema/wire.fbs:365`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Claimed {
                 /// The field `refused` in the table `Claimed`
@@ -17867,7 +18199,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:362`
+            /// * Table `Done` in the file `schema/wire.fbs:369`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Done {}
 
@@ -18064,7 +18396,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:364`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:371`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInfo {
                 /// The field `tensor` in the table `TensorInfo`
@@ -19901,7 +20233,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:388`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:395`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorReply {
                 /// The field `info` in the table `TensorReply`
@@ -20431,7 +20763,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:399`
+            /// * Table `Published` in the file `schema/wire.fbs:406`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Published {
                 /// The field `generation` in the table `Published`
@@ -20687,7 +21019,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:403`
+            /// * Table `Moved` in the file `schema/wire.fbs:410`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Moved {
                 /// The field `bytes` in the table `Moved`
@@ -20988,7 +21320,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:409`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:416`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartInfo {
                 /// The field `tensor` in the table `PartInfo`
@@ -21345,7 +21677,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:415`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:422`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInfo {
                 /// The field `version` in the table `VersionInfo`
@@ -23522,7 +23854,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:445`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:452`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionReply {
                 /// The field `info` in the table `VersionReply`
@@ -24116,7 +24448,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:456`
+            /// * Table `Slabs` in the file `schema/wire.fbs:463`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Slabs {
                 /// The field `first` in the table `Slabs`
@@ -24406,7 +24738,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:462`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:469`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionDetails {
                 /// The field `info` in the table `VersionDetails`
@@ -24811,7 +25143,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:468`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:475`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelInfo {
                 /// The field `name` in the table `ModelInfo`
@@ -25183,7 +25515,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:474`
+            /// * Table `Models` in the file `schema/wire.fbs:481`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Models {
                 /// The field `models` in the table `Models`
@@ -25459,7 +25791,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:478`
+            /// * Table `Swapped` in the file `schema/wire.fbs:485`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Swapped {
                 /// The field `current` in the table `Swapped`
@@ -25782,7 +26114,7 @@ mod root {
             /// The table `GroupDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDevice` in the file `schema/wire.fbs:485`
+            /// * Table `GroupDevice` in the file `schema/wire.fbs:492`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDevice {
                 /// The field `device` in the table `GroupDevice`
@@ -26601,7 +26933,7 @@ mod root {
             /// The table `GroupInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInfo` in the file `schema/wire.fbs:503`
+            /// * Table `GroupInfo` in the file `schema/wire.fbs:510`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInfo {
                 /// The field `name` in the table `GroupInfo`
@@ -27336,7 +27668,7 @@ mod root {
             /// The table `MemberDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberDevice` in the file `schema/wire.fbs:522`
+            /// * Table `MemberDevice` in the file `schema/wire.fbs:529`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberDevice {
                 /// The field `device` in the table `MemberDevice`
@@ -27940,7 +28272,7 @@ mod root {
             /// The table `MemberInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberInfo` in the file `schema/wire.fbs:534`
+            /// * Table `MemberInfo` in the file `schema/wire.fbs:541`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberInfo {
                 /// The field `slot` in the table `MemberInfo`
@@ -28527,7 +28859,7 @@ mod root {
             /// The table `GroupDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDetails` in the file `schema/wire.fbs:545`
+            /// * Table `GroupDetails` in the file `schema/wire.fbs:552`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDetails {
                 /// The field `info` in the table `GroupDetails`
@@ -28874,7 +29206,7 @@ mod root {
             /// The table `Groups` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Groups` in the file `schema/wire.fbs:550`
+            /// * Table `Groups` in the file `schema/wire.fbs:557`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Groups {
                 /// The field `groups` in the table `Groups`
@@ -29150,7 +29482,7 @@ mod root {
             /// The table `GroupJoined` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoined` in the file `schema/wire.fbs:554`
+            /// * Table `GroupJoined` in the file `schema/wire.fbs:561`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoined {
                 /// The field `name` in the table `GroupJoined`
@@ -29528,7 +29860,7 @@ mod root {
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:560`
+            /// * Table `Collected` in the file `schema/wire.fbs:567`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Collected {
                 /// The field `tensors` in the table `Collected`
@@ -29897,7 +30229,7 @@ mod root {
             /// The table `ResourceUse` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ResourceUse` in the file `schema/wire.fbs:567`
+            /// * Table `ResourceUse` in the file `schema/wire.fbs:574`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ResourceUse {
                 /// The field `name` in the table `ResourceUse`
@@ -30372,7 +30704,7 @@ mod root {
             /// The table `UserAccount` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `UserAccount` in the file `schema/wire.fbs:578`
+            /// * Table `UserAccount` in the file `schema/wire.fbs:585`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct UserAccount {
                 /// The field `user` in the table `UserAccount`
@@ -30714,7 +31046,7 @@ mod root {
             /// The table `Accounts` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Accounts` in the file `schema/wire.fbs:583`
+            /// * Table `Accounts` in the file `schema/wire.fbs:590`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Accounts {
                 /// The field `users` in the table `Accounts`
@@ -31051,7 +31383,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:590`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:597`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Upgrading {
                 /// The field `from_version` in the table `Upgrading`
@@ -31368,7 +31700,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:595`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:602`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseInfo {
                 /// The field `tensor` in the table `LeaseInfo`
@@ -32022,7 +32354,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:607`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:614`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDetails {
                 /// The field `info` in the table `TensorDetails`
@@ -32368,7 +32700,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:612`
+            /// * Table `Tensors` in the file `schema/wire.fbs:619`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Tensors {
                 /// The field `tensors` in the table `Tensors`
@@ -32646,7 +32978,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:616`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:623`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ClientInfo {
                 /// The field `client` in the table `ClientInfo`
@@ -33266,7 +33598,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:628`
+            /// * Table `Clients` in the file `schema/wire.fbs:635`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Clients {
                 /// The field `clients` in the table `Clients`
@@ -33544,7 +33876,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:632`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:639`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct DeviceInfo {
                 /// The field `device` in the table `DeviceInfo`
@@ -34549,7 +34881,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:654`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:661`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MoverInfo {
                 /// The field `device` in the table `MoverInfo`
@@ -34950,7 +35282,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:662`
+            /// * Table `Status` in the file `schema/wire.fbs:669`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Status {
                 /// The field `pond` in the table `Status`
@@ -37182,7 +37514,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:692`
+            /// * Table `Event` in the file `schema/wire.fbs:699`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Event {
                 /// The field `sequence` in the table `Event`
@@ -37767,7 +38099,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:704`
+            /// * Table `Holder` in the file `schema/wire.fbs:711`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Holder {
                 /// The field `user` in the table `Holder`
@@ -38109,7 +38441,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:710`
+            /// * Table `Failure` in the file `schema/wire.fbs:717`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Failure {
                 /// The field `kind` in the table `Failure`
@@ -39022,7 +39354,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:728`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:735`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct InMemfd {
                 /// The field `bytes` in the table `InMemfd`
@@ -39274,7 +39606,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:732`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:739`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum ReplyBody {
                 /// The variant of type `Failure` in the union `ReplyBody`
@@ -40728,7 +41060,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:759`
+            /// * Table `Reply` in the file `schema/wire.fbs:766`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Reply {
                 /// The field `number` in the table `Reply`

@@ -2,7 +2,7 @@
 
 use millpond_client_core::{Answer, Ended, Next, Received, Verdict};
 use millpond_wire::message::{Reply, ReplyBody};
-use millpond_wire::{ErrorKind, LeaseId, Mode, TensorState};
+use millpond_wire::{ErrorKind, Failure, LeaseId, Mode, TensorState};
 
 use super::{Asked, Client, Greeting, Mapping, What};
 use crate::card::Fd;
@@ -101,25 +101,7 @@ impl Client {
         let nobodys = call.end(&mut self.session, ended);
         self.delete_nobodys(nobodys, around.oracle);
         if let ReplyBody::Failure(failure) = &body {
-            if let What::Create(tensor) = what {
-                around.oracle.tensors[tensor].refusals += 1;
-            }
-            let detail = || format!("pid {} {what:?}: {failure:?}", self.pid);
-            ensure(failure.kind != ErrorKind::Lost, "nothing is lost", detail)?;
-            ensure(
-                around.faults || failure.kind != ErrorKind::Internal,
-                "no reason to fail",
-                detail,
-            )?;
-            let invalid = failure.kind == ErrorKind::Invalid && matches!(what, What::Create(_));
-            ensure(!invalid, "no reason to fail", detail)?;
-            if let What::Get(Some(tensor)) | What::Publish(tensor) = what
-                && failure.kind == ErrorKind::NotFound
-            {
-                let known = &around.oracle.tensors[tensor];
-                let there = expects && around.oracle.must_exist(known, false);
-                ensure(!there, "what was made is there", detail)?;
-            }
+            self.check_refusal(&what, failure, expects, around)?;
             if let What::Own(version) = what {
                 self.attach_again(version, around.oracle);
             } else if failure.kind == ErrorKind::Mover {
@@ -130,6 +112,45 @@ impl Client {
             }
             return Ok(());
         }
+        self.fulfilled(what, body, lease, fds, around)
+    }
+
+    /// A refusal has a reason.
+    fn check_refusal(
+        &self,
+        what: &What,
+        failure: &Failure,
+        expects: bool,
+        around: &mut Around<'_>,
+    ) -> Result<(), Violation> {
+        if let What::Create(tensor) = *what {
+            around.oracle.tensors[tensor].refusals += 1;
+        }
+        let detail = || format!("pid {} {what:?}: {failure:?}", self.pid);
+        ensure(failure.kind != ErrorKind::Lost, "nothing is lost", detail)?;
+        let internal = failure.kind == ErrorKind::Internal;
+        ensure(around.faults || !internal, "no reason to fail", detail)?;
+        let invalid = failure.kind == ErrorKind::Invalid && matches!(what, What::Create(_));
+        ensure(!invalid, "no reason to fail", detail)?;
+        if let What::Get(Some(tensor)) | What::Publish(tensor) = *what
+            && failure.kind == ErrorKind::NotFound
+        {
+            let known = &around.oracle.tensors[tensor];
+            let there = expects && around.oracle.must_exist(known, false);
+            ensure(!there, "what was made is there", detail)?;
+        }
+        Ok(())
+    }
+
+    /// The observer and the client take note of what was done.
+    fn fulfilled(
+        &mut self,
+        what: What,
+        body: ReplyBody,
+        lease: Option<LeaseId>,
+        fds: Vec<Fd>,
+        around: &mut Around<'_>,
+    ) -> Result<(), Violation> {
         match (what, body) {
             (What::Create(_) | What::Get(_), ReplyBody::Tensor(grant)) => {
                 if let Some(&tensor) = around.oracle.index.get(&grant.info.tensor) {

@@ -23,7 +23,7 @@ use crate::rng::Rng;
 use crate::socket::{SharedSocket, Socket};
 
 pub use answers::Around;
-pub use script::{Sizes, Stage};
+pub use script::{Scene, Sizes};
 
 /// What is mapped under a lease.
 #[derive(Debug)]
@@ -88,7 +88,6 @@ pub struct Asked {
     pub fd: Option<Fd>,
     /// What it is about was there for certain when it was sent.
     pub expects: bool,
-    /// The lease that is asked for.
     lease: Option<LeaseId>,
     call: Call,
 }

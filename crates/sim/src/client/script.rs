@@ -45,12 +45,11 @@ impl Sizes {
 }
 
 /// What surrounds a client that acts.
-pub struct Stage<'a> {
+pub struct Scene<'a> {
     pub oracle: &'a mut Oracle,
     pub rng: &'a mut Rng,
     pub mutation: Option<Mutation>,
     pub sizes: Sizes,
-    /// Whether there are models.
     pub models: bool,
     pub trace: &'a Trace,
 }
@@ -60,28 +59,28 @@ impl Client {
     ///
     /// # Errors
     /// If it sees what it must not.
-    pub fn act(&mut self, stage: &mut Stage<'_>) -> Result<(), Violation> {
-        if stage.models && !stage.rng.once_in(4) {
-            return self.act_on_models(stage);
+    pub fn act(&mut self, scene: &mut Scene<'_>) -> Result<(), Violation> {
+        if scene.models && !scene.rng.once_in(4) {
+            return self.act_on_models(scene);
         }
-        match stage.rng.below(20) {
-            0..=4 => self.create(stage),
-            5..=6 => self.get(stage),
-            7 => self.queue_kernel(stage),
-            8..=9 => self.move_bytes(stage),
-            10..=12 => self.publish(stage)?,
-            13..=14 => self.look(stage)?,
-            15..=16 => self.retire(stage)?,
-            17 if stage.rng.once_in(2) => self.rename(stage),
-            17 => self.delete(stage),
-            18 => self.give_up_or_ping(stage),
-            _ => self.leave(stage),
+        match scene.rng.below(20) {
+            0..=4 => self.create(scene),
+            5..=6 => self.get(scene),
+            7 => self.queue_kernel(scene),
+            8..=9 => self.move_bytes(scene),
+            10..=12 => self.publish(scene)?,
+            13..=14 => self.look(scene)?,
+            15..=16 => self.retire(scene)?,
+            17 if scene.rng.once_in(2) => self.rename(scene),
+            17 => self.delete(scene),
+            18 => self.give_up_or_ping(scene),
+            _ => self.leave(scene),
         }
         Ok(())
     }
 
-    fn create(&mut self, stage: &mut Stage<'_>) {
-        let rng = &mut *stage.rng;
+    fn create(&mut self, scene: &mut Scene<'_>) {
+        let rng = &mut *scene.rng;
         let name = match rng.below(8) {
             0..=2 => None,
             3 => Some("public/p".to_owned()),
@@ -95,7 +94,7 @@ impl Client {
             tensor,
             name: name.and_then(|name| TensorName::new(name).ok()),
             dtype: Dtype::U8,
-            shape: shape(stage.sizes.draw(rng)),
+            shape: shape(scene.sizes.draw(rng)),
             device: None,
             audience: rng.pick(&audience).copied().unwrap_or(Audience::User),
             ephemeral: rng.once_in(5),
@@ -103,20 +102,20 @@ impl Client {
             lease: (!rng.once_in(5)).then(|| self.new_lease()),
             life: Life { accesses, ..Life::default() },
         };
-        stage.trace.say(|| format!("  create {create:?}"));
-        let tensor = stage.oracle.asked(self.pid, self.user, &create);
+        scene.trace.say(|| format!("  create {create:?}"));
+        let tensor = scene.oracle.asked(self.pid, self.user, &create);
         let lease = create.lease;
         self.ask(RequestBody::TensorCreate(create), What::Create(tensor), lease);
     }
 
-    fn get(&mut self, stage: &mut Stage<'_>) {
-        let rng = &mut *stage.rng;
+    fn get(&mut self, scene: &mut Scene<'_>) {
+        let rng = &mut *scene.rng;
         let lease = self.new_lease();
         let by_name = rng.once_in(3);
-        let known = stage.oracle.tensors.len();
+        let known = scene.oracle.tensors.len();
         // The youngest are the most interesting.
         let recent = known.saturating_sub(1 + rng.index(known.min(6)));
-        let (target, tensor) = match stage.oracle.tensors.get(recent) {
+        let (target, tensor) = match scene.oracle.tensors.get(recent) {
             Some(known) if !by_name => (Target::Id(known.id), Some(recent)),
             _ => {
                 let name = ["t0", "t1", "t2", "public/p", "r"];
@@ -127,45 +126,45 @@ impl Client {
         };
         let mode = if rng.once_in(3) { Mode::ReadWrite } else { Mode::ReadOnly };
         let wait_ms = if rng.once_in(3) { 1 + rng.below(1000) } else { 0 };
-        stage.trace.say(|| format!("  get {target} lease {lease} {mode} wait {wait_ms}"));
+        scene.trace.say(|| format!("  get {target} lease {lease} {mode} wait {wait_ms}"));
         let get = TensorGet { target, lease, mode, wait_ms };
         self.ask(RequestBody::TensorGet(get), What::Get(tensor), Some(lease));
     }
 
     /// Work on the card that writes a tensor, some time.
-    fn queue_kernel(&mut self, stage: &mut Stage<'_>) {
+    fn queue_kernel(&mut self, scene: &mut Scene<'_>) {
         let writable = self.writable();
-        let Some(&lease) = stage.rng.pick(&writable) else { return };
+        let Some(&lease) = scene.rng.pick(&writable) else { return };
         let Some(mapping) = self.mappings.get(&lease) else { return };
-        let Some((tensor, memory)) = stage.rng.pick(&mapping.ranges).cloned() else { return };
-        stage.trace.say(|| format!("  kernel over lease {lease}"));
+        let Some((tensor, memory)) = scene.rng.pick(&mapping.ranges).cloned() else { return };
+        scene.trace.say(|| format!("  kernel over lease {lease}"));
         self.kernels.push(Kernel { lease, tensor, memory });
     }
 
     /// Writes, waits for the card, publishes.
-    fn publish(&mut self, stage: &mut Stage<'_>) -> Result<(), Violation> {
+    fn publish(&mut self, scene: &mut Scene<'_>) -> Result<(), Violation> {
         if let Some(tensor) = self.filled.pop() {
-            self.publish_tensor(tensor, stage);
+            self.publish_tensor(tensor, scene);
             return Ok(());
         }
         let mut writable = self.writable();
         writable.retain(|lease| self.mappings[lease].version.is_none());
-        let Some(&lease) = stage.rng.pick(&writable) else { return Ok(()) };
+        let Some(&lease) = scene.rng.pick(&writable) else { return Ok(()) };
         self.queue_kernel_of(lease);
-        self.synchronise(lease, stage.oracle)?;
+        self.synchronise(lease, scene.oracle)?;
         let Some(mapping) = self.mappings.get_mut(&lease) else { return Ok(()) };
         mapping.written = true;
         if let Some(&(tensor, _)) = mapping.ranges.first() {
-            self.publish_tensor(tensor, stage);
+            self.publish_tensor(tensor, scene);
         }
         Ok(())
     }
 
     /// All of it was written: the pond is told, and may be told a name.
-    fn publish_tensor(&mut self, tensor: usize, stage: &mut Stage<'_>) {
-        let named = stage.oracle.tensors[tensor].name.is_none()
-            && stage.oracle.tensors[tensor].user == self.user
-            && stage.rng.once_in(2);
+    fn publish_tensor(&mut self, tensor: usize, scene: &mut Scene<'_>) {
+        let named = scene.oracle.tensors[tensor].name.is_none()
+            && scene.oracle.tensors[tensor].user == self.user
+            && scene.rng.once_in(2);
         let name = if named { TensorName::new("r").ok() } else { None };
         if named {
             // From now on it may replace the others of that name, and the others this one.
@@ -173,27 +172,27 @@ impl Client {
             let same = |known: &crate::oracle::Known| {
                 known.user == user && known.name.as_deref() == Some("r")
             };
-            for other in stage.oracle.tensors.iter_mut().filter(|known| same(known)) {
+            for other in scene.oracle.tensors.iter_mut().filter(|known| same(known)) {
                 other.may_be_gone = true;
             }
-            let twin = stage.oracle.tensors.iter().any(same);
-            let known = &mut stage.oracle.tensors[tensor];
+            let twin = scene.oracle.tensors.iter().any(same);
+            let known = &mut scene.oracle.tensors[tensor];
             known.name = Some("r".to_owned());
             known.named_later = true;
             known.may_be_gone |= twin;
         }
-        let (id, token) = (stage.oracle.tensors[tensor].id, Token(stage.rng.id()));
-        stage.trace.say(|| format!("  publish {id} as {name:?}"));
+        let (id, token) = (scene.oracle.tensors[tensor].id, Token(scene.rng.id()));
+        scene.trace.say(|| format!("  publish {id} as {name:?}"));
         let publish = TensorPublish { tensor: id, token, name, replace: true };
         self.ask(RequestBody::TensorPublish(publish), What::Publish(tensor), None);
     }
 
     /// Has a mover fill a tensor, or read one.
-    fn move_bytes(&mut self, stage: &mut Stage<'_>) {
-        let known = stage.oracle.tensors.len();
-        let tensor = known.saturating_sub(1 + stage.rng.index(known.min(6)));
-        let Some(known) = stage.oracle.tensors.get(tensor) else { return };
-        let writes = known.user == self.user && !stage.rng.once_in(3);
+    fn move_bytes(&mut self, scene: &mut Scene<'_>) {
+        let known = scene.oracle.tensors.len();
+        let tensor = known.saturating_sub(1 + scene.rng.index(known.min(6)));
+        let Some(known) = scene.oracle.tensors.get(tensor) else { return };
+        let writes = known.user == self.user && !scene.rng.once_in(3);
         let work = if writes {
             MoveWork::Put { file_offset: 0 }
         } else {
@@ -203,16 +202,16 @@ impl Client {
         if !writes && !known.published {
             return;
         }
-        let (id, bytes, token) = (known.id, known.bytes, Token(stage.rng.id()));
-        stage.trace.say(|| format!("  {} {id}", work.name()));
+        let (id, bytes, token) = (known.id, known.bytes, Token(scene.rng.id()));
+        scene.trace.say(|| format!("  {} {id}", work.name()));
         let body = TensorMove { token, tensor: id, offset: 0, bytes, work };
         let file = Some(Fd::Contents(tensor));
         self.ask_with(RequestBody::TensorMove(body), What::Move(tensor, writes), None, file);
     }
 
     /// Looks at everything that it has mapped.
-    fn look(&mut self, stage: &mut Stage<'_>) -> Result<(), Violation> {
-        self.look_at_all(stage.oracle)
+    fn look(&mut self, scene: &mut Scene<'_>) -> Result<(), Violation> {
+        self.look_at_all(scene.oracle)
     }
 
     /// Looks at everything that it has mapped.
@@ -231,11 +230,11 @@ impl Client {
     }
 
     /// Waits for the card, unmaps; the pond is told later.
-    fn retire(&mut self, stage: &mut Stage<'_>) -> Result<(), Violation> {
+    fn retire(&mut self, scene: &mut Scene<'_>) -> Result<(), Violation> {
         let mapped: Vec<LeaseId> = self.mappings.keys().copied().collect();
-        let Some(&lease) = stage.rng.pick(&mapped) else { return Ok(()) };
-        stage.trace.say(|| format!("  retire lease {lease}"));
-        self.end_lease(lease, stage.oracle, stage.mutation)
+        let Some(&lease) = scene.rng.pick(&mapped) else { return Ok(()) };
+        scene.trace.say(|| format!("  retire lease {lease}"));
+        self.end_lease(lease, scene.oracle, scene.mutation)
     }
 
     /// The end of one lease.
@@ -280,48 +279,48 @@ impl Client {
     }
 
     /// Another name for a tensor of one's own.
-    fn rename(&mut self, stage: &mut Stage<'_>) {
-        let known = stage.oracle.tensors.len();
-        let tensor = known.saturating_sub(1 + stage.rng.index(known.min(6)));
-        let Some(known) = stage.oracle.tensors.get_mut(tensor) else { return };
+    fn rename(&mut self, scene: &mut Scene<'_>) {
+        let known = scene.oracle.tensors.len();
+        let tensor = known.saturating_sub(1 + scene.rng.index(known.min(6)));
+        let Some(known) = scene.oracle.tensors.get_mut(tensor) else { return };
         if known.user != self.user || known.part {
             return;
         }
-        let to = format!("t{}", stage.rng.below(4));
+        let to = format!("t{}", scene.rng.below(4));
         let Ok(name) = TensorName::new(to.clone()) else { return };
-        let (object, token) = (known.id, Token(stage.rng.id()));
+        let (object, token) = (known.id, Token(scene.rng.id()));
         known.renames += 1;
-        stage.trace.say(|| format!("  rename {object} to {to}"));
+        scene.trace.say(|| format!("  rename {object} to {to}"));
         let rename = Rename { object: object.into(), name, token };
         self.ask(RequestBody::Rename(rename), What::Rename(tensor, to), None);
     }
 
-    fn delete(&mut self, stage: &mut Stage<'_>) {
-        let known = stage.oracle.tensors.len();
-        let tensor = known.saturating_sub(1 + stage.rng.index(known.min(8)));
-        let Some(known) = stage.oracle.tensors.get_mut(tensor) else { return };
+    fn delete(&mut self, scene: &mut Scene<'_>) {
+        let known = scene.oracle.tensors.len();
+        let tensor = known.saturating_sub(1 + scene.rng.index(known.min(8)));
+        let Some(known) = scene.oracle.tensors.get_mut(tensor) else { return };
         known.may_be_gone |= known.user == self.user;
         let id = known.id;
-        stage.trace.say(|| format!("  delete {id}"));
+        scene.trace.say(|| format!("  delete {id}"));
         self.ask(RequestBody::TensorDelete { tensor: id }, What::Delete(tensor), None);
     }
 
-    fn give_up_or_ping(&mut self, stage: &mut Stage<'_>) {
-        if !self.give_up(stage) {
+    fn give_up_or_ping(&mut self, scene: &mut Scene<'_>) {
+        if !self.give_up(scene) {
             self.ask(RequestBody::Ping, What::Other, None);
         }
     }
 
     /// A caller that waits for a lease loses patience; false if there is none.
-    fn give_up(&mut self, stage: &mut Stage<'_>) -> bool {
+    fn give_up(&mut self, scene: &mut Scene<'_>) -> bool {
         let leases = |what: &What| {
             matches!(what, What::Create(_) | What::Get(_) | What::Stage | What::Attach)
         };
         let given: Vec<u64> =
             self.calls.iter().filter(|(_, asked)| leases(&asked.what)).map(|(n, _)| *n).collect();
-        let Some(&number) = stage.rng.pick(&given) else { return false };
+        let Some(&number) = scene.rng.pick(&given) else { return false };
         let Some(mut asked) = self.calls.remove(&number) else { return false };
-        stage.trace.say(|| format!("  gives up request {number}"));
+        scene.trace.say(|| format!("  gives up request {number}"));
         asked.call.give_up(&mut self.session);
         asked.call.end(&mut self.session, Ended::Badly);
         self.given_up.insert(number);
@@ -329,20 +328,20 @@ impl Client {
     }
 
     /// The connection breaks, or the process says goodbye.
-    fn leave(&mut self, stage: &mut Stage<'_>) {
+    fn leave(&mut self, scene: &mut Scene<'_>) {
         let idle = self.calls.is_empty() && !self.session.has_duties();
-        if idle && self.is_up() && stage.rng.once_in(2) {
-            stage.trace.say(|| "  goodbye".to_owned());
+        if idle && self.is_up() && scene.rng.once_in(2) {
+            scene.trace.say(|| "  goodbye".to_owned());
             if let Some(goodbye) = self.session.closed() {
                 self.send(&goodbye, None);
             }
             self.hang_up();
         } else {
-            stage.trace.say(|| "  hangs up".to_owned());
+            scene.trace.say(|| "  hangs up".to_owned());
             self.hang_up();
             // Before the answer that was lost is asked for again.
-            if stage.rng.once_in(2) {
-                self.give_up(stage);
+            if scene.rng.once_in(2) {
+                self.give_up(scene);
             }
         }
     }

@@ -23,12 +23,7 @@ pub enum Work {
     /// A copy, a fill or a kernel.
     Job(Job),
     /// Allocates memory of a device.
-    Alloc {
-        at: u64,
-        /// The bytes asked for.
-        bytes: u64,
-        device: usize,
-    },
+    Alloc { at: u64, bytes: u64, device: usize },
     /// Frees what an allocation node of any graph allocated.
     Free { at: u64, device: usize },
 }

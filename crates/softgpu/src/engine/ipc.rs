@@ -20,7 +20,6 @@ pub const HANDLE_BYTES: usize = 64;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"mpipc\x00\x00\x01");
 
-/// What a handle says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Handle {
     device: [u8; 16],

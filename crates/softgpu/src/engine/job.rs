@@ -21,7 +21,7 @@ pub enum Place {
     /// An address of the program.
     Host(usize),
     /// Bytes taken over at the call, as the driver does for a small pageable source.
-    Staged(Vec<u8>),
+    Taken(Vec<u8>),
 }
 
 /// Set when the work before it in its stream is done.
@@ -47,7 +47,6 @@ pub enum Job {
         to: u64,
         /// The pattern, little end first.
         pattern: Vec<u8>,
-        /// How many bytes in all.
         bytes: u64,
     },
     Touch {
@@ -111,7 +110,7 @@ impl Job {
                     match place {
                         Place::Device(at) => device(*at, *bytes, need)?,
                         Place::Host(0) => return Err(Status::INVALID_VALUE),
-                        Place::Host(_) | Place::Staged(_) => {}
+                        Place::Host(_) | Place::Taken(_) => {}
                     }
                 }
                 Ok(())
@@ -170,7 +169,7 @@ fn copy(site: &Site, to: &Place, from: &Place, bytes: u64) -> Result<(), JobErro
         }
         (Place::Device(to), from) => {
             let mut host = match from {
-                Place::Staged(staged) => staged.as_ptr().expose_provenance(),
+                Place::Taken(bytes) => bytes.as_ptr().expose_provenance(),
                 Place::Host(host) => *host,
                 Place::Device(_) => return Err(JobError::IllegalAddress),
             };
@@ -197,7 +196,7 @@ fn copy(site: &Site, to: &Place, from: &Place, bytes: u64) -> Result<(), JobErro
             unsafe { std::ptr::copy(from, to, to_usize(bytes)) };
             Ok(())
         }
-        (Place::Staged(_), _) | (_, Place::Staged(_)) => Err(JobError::BadHostAddress),
+        (Place::Taken(_), _) | (_, Place::Taken(_)) => Err(JobError::BadHostAddress),
     }
 }
 

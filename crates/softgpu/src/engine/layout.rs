@@ -67,7 +67,6 @@ pub struct ProcessSlot {
     pub created: AtomicU64,
     /// Bytes that its contexts take.
     pub context: AtomicU64,
-    /// Contexts that it has.
     pub contexts: AtomicU64,
 }
 

@@ -48,16 +48,16 @@ use streams::{Events, Streams};
 use system::{to_u64, to_usize};
 
 /// Copies from pageable memory up to this size are taken over at the call, larger ones waited for.
-const STAGED_BYTES: u64 = 64 << 10;
+const TAKEN_BYTES: u64 = 64 << 10;
 /// Uploads that land late in adversarial mode; more would cost too much memory.
 const LATE_UPLOAD_BYTES: u64 = 16 << 20;
 
 /// Takes the bytes of a pageable source over.
-fn stage(at: usize, bytes: u64) -> Place {
+fn take_over(at: usize, bytes: u64) -> Place {
     let pointer = std::ptr::with_exposed_provenance::<u8>(at);
     // SAFETY: the program says that it may be read, as for any copy from it.
     let bytes = unsafe { std::slice::from_raw_parts(pointer, to_usize(bytes)) };
-    Place::Staged(bytes.to_vec())
+    Place::Taken(bytes.to_vec())
 }
 
 /// Everything that `cuInit` makes.
@@ -224,7 +224,7 @@ impl Engine {
                     && bytes <= LATE_UPLOAD_BYTES
                     && !self.host.is_pinned(at, to_usize(bytes)) =>
             {
-                let from = stage(at, bytes);
+                let from = take_over(at, bytes);
                 context.queue.submit(lane, Job::Copy { to, from, bytes }).map(drop)
             }
             job => context.queue.run(lane, job),
@@ -240,10 +240,10 @@ impl Engine {
             Job::Copy { to, from: Place::Host(at), bytes }
                 if !self.host.is_pinned(at, to_usize(bytes)) =>
             {
-                if bytes > STAGED_BYTES {
+                if bytes > TAKEN_BYTES {
                     return context.queue.run(lane, Job::Copy { to, from: Place::Host(at), bytes });
                 }
-                let from = stage(at, bytes);
+                let from = take_over(at, bytes);
                 context.queue.submit(lane, Job::Copy { to, from, bytes }).map(drop)
             }
             Job::Copy { to: Place::Host(at), from, bytes }

@@ -14,7 +14,6 @@ pub const TOUCH: (&str, usize) = ("millpond_touch", 5);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub name: String,
-    /// How many parameters it has.
     pub parameters: usize,
     /// True when it only returns.
     pub is_empty: bool,

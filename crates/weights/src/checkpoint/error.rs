@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use millpond_wire::limits;
+use millpond_wire::caps;
 
 use super::formats::OtherFormat;
 use crate::header::HeaderError;
@@ -56,18 +56,15 @@ pub enum CheckpointError {
         first: PathBuf,
         second: PathBuf,
     },
-    #[error("the checkpoint has at least {count} tensors; at most {max} are possible", max = limits::TENSORS_PER_VERSION)]
-    TooManyTensors {
-        /// How many were seen.
-        count: usize,
-    },
-    /// More than [`limits::METADATA_BYTES`] of all files together.
+    #[error("the checkpoint has at least {count} tensors; at most {max} are possible", max = caps::TENSORS_PER_VERSION)]
+    TooManyTensors { count: usize },
+    /// More than [`caps::METADATA_BYTES`] of all files together.
     #[error("{}: with it the checkpoint has more metadata than can be kept", .path.display())]
     TooMuchMetadata {
         /// The file with which it is too much.
         path: PathBuf,
     },
-    #[error("{}: there is no tensor in it", .path.display())]
+    #[error("{}: it has no tensors", .path.display())]
     NoTensors {
         /// What was named first.
         path: PathBuf,

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use millpond_wire::limits;
+use millpond_wire::caps;
 use serde::Deserialize;
 
 use super::error::CheckpointError;
@@ -21,7 +21,6 @@ const SUFFIX: &str = ".safetensors";
 #[derive(Default)]
 pub(super) struct Found {
     pub files: Vec<PathBuf>,
-    /// The index that named them.
     pub index: PathBuf,
     /// What that index says: tensor to file.
     pub promised: Option<BTreeMap<String, String>>,
@@ -74,7 +73,7 @@ pub(super) fn resolve(path: &Path) -> Result<Found, CheckpointError> {
 #[derive(Deserialize)]
 struct Index {
     // The size of the index caps its bytes.
-    weight_map: UniqueTexts<{ limits::TENSORS_PER_VERSION }, { usize::MAX }>,
+    weight_map: UniqueTexts<{ caps::TENSORS_PER_VERSION }, { usize::MAX }>,
 }
 
 fn by_index(index: PathBuf) -> Result<Found, CheckpointError> {

@@ -8,7 +8,7 @@ mod source;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use millpond_wire::{Dtype, Shape, limits};
+use millpond_wire::{Dtype, Shape, caps};
 
 use crate::header::Header;
 
@@ -90,7 +90,7 @@ impl Checkpoint {
 
     fn add(&mut self, file: SourceFile, header: Header) -> Result<(), CheckpointError> {
         let count = self.tensors.len() + header.tensors.len();
-        if count > limits::TENSORS_PER_VERSION {
+        if count > caps::TENSORS_PER_VERSION {
             return Err(CheckpointError::TooManyTensors { count });
         }
         for tensor in header.tensors {
@@ -107,9 +107,9 @@ impl Checkpoint {
         for (key, value) in header.metadata {
             self.metadata.entry(key).or_insert(value);
         }
-        if self.metadata.len() > limits::METADATA_ENTRIES
+        if self.metadata.len() > caps::METADATA_ENTRIES
             || self.metadata.iter().map(|(k, v)| k.len() + v.len()).sum::<usize>()
-                > limits::METADATA_BYTES
+                > caps::METADATA_BYTES
         {
             return Err(CheckpointError::TooMuchMetadata { path: file.path });
         }

@@ -87,7 +87,7 @@ fn several_files_and_folders() {
     assert_eq!(found, [("a", 0), ("b", 1), ("c", 2)]);
     assert!(other.refused().ends_with("no *.safetensors file is in this folder"));
     let none = Folder::new().with("1.safetensors", raw("{}", 0));
-    assert!(none.refused().ends_with("there is no tensor in it"));
+    assert!(none.refused().ends_with("it has no tensors"));
     assert!(matches!(Checkpoint::open(&[]), Err(CheckpointError::NoTensors { .. })));
 }
 
@@ -120,7 +120,7 @@ fn an_index_says_which_files_count() {
         (with("{}"), "missing field `weight_map`"),
         (
             with(r#"{"weight_map":{"a":"s1.safetensors","a":"s2.safetensors"}}"#),
-            "'a' is there twice",
+            "'a' appears twice",
         ),
         (
             with(&index(&[("a", "../s1.safetensors")])),
@@ -138,7 +138,7 @@ fn an_index_says_which_files_count() {
             with(&index(&[("a", "s2.safetensors"), ("b", "s1.safetensors")])),
             "says that tensor 'a' is in s2.safetensors",
         ),
-        (with(&index(&[])), "there is no tensor in it"),
+        (with(&index(&[])), "it has no tensors"),
     ];
     for (said, message) in cases {
         assert!(said.contains(message), "{said}\nlacks: {message}");

@@ -4,7 +4,7 @@ mod gather;
 
 use std::collections::BTreeMap;
 
-use millpond_wire::{Piece, Run, limits};
+use millpond_wire::{Piece, Run, caps};
 
 use crate::layout::Layout;
 use crate::plan::PlannedTensor;
@@ -25,7 +25,6 @@ pub struct PieceBatch {
     pub pieces: Vec<(Piece, usize, usize)>,
     /// The bytes of all pieces, one after the other.
     pub runs: Vec<Run>,
-    /// How many bytes that are.
     pub bytes: u64,
 }
 
@@ -34,7 +33,7 @@ impl PieceBatch {
     /// bytes together with [`PieceBatch::gather`] and moves them out of that file.
     #[must_use]
     pub fn is_scattered(&self) -> bool {
-        self.runs.len() > limits::RUNS_PER_MOVE
+        self.runs.len() > caps::RUNS_PER_MOVE
     }
 }
 
@@ -147,12 +146,12 @@ impl<'a> Batches<'a> {
             };
             let laid = self.layout.tensors.get(tensor.laid)?;
             let runs = &self.planned.get(laid.source)?.runs;
-            let done = tensor.piece as u64 * limits::PIECE_BYTES;
+            let done = tensor.piece as u64 * caps::PIECE_BYTES;
             if done >= laid.bytes {
                 cursor.tensor = None;
                 continue;
             }
-            let bytes = (laid.bytes - done).min(limits::PIECE_BYTES);
+            let bytes = (laid.bytes - done).min(caps::PIECE_BYTES);
             let piece = Piece { offset: laid.offset + done, bytes };
             let (index, tensor_index) = (tensor.piece, tensor.laid);
             let runs = tensor.take(runs, bytes);
@@ -220,8 +219,8 @@ impl Iterator for Batches<'_> {
 
 fn fits(batch: &PieceBatch, next: &NextPiece, most_bytes: u64) -> bool {
     let runs = batch.runs.len() + next.runs.len() - usize::from(joins(&batch.runs, &next.runs));
-    batch.pieces.len() < limits::PIECES_PER_MOVE
-        && runs <= limits::RUNS_PER_MOVE
+    batch.pieces.len() < caps::PIECES_PER_MOVE
+        && runs <= caps::RUNS_PER_MOVE
         && batch.bytes + next.piece.bytes <= most_bytes
 }
 

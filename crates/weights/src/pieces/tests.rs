@@ -23,10 +23,10 @@ fn check(batch: &PieceBatch, most_bytes: u64) {
     let bytes: u64 = batch.pieces.iter().map(|(piece, ..)| piece.bytes).sum();
     assert_eq!(bytes, batch.bytes);
     assert_eq!(batch.runs.iter().map(|run| run.bytes).sum::<u64>(), bytes);
-    assert!(batch.pieces.iter().all(|(piece, ..)| piece.bytes <= limits::PIECE_BYTES));
+    assert!(batch.pieces.iter().all(|(piece, ..)| piece.bytes <= caps::PIECE_BYTES));
     if batch.pieces.len() > 1 {
-        assert!(batch.pieces.len() <= limits::PIECES_PER_MOVE);
-        assert!(batch.runs.len() <= limits::RUNS_PER_MOVE);
+        assert!(batch.pieces.len() <= caps::PIECES_PER_MOVE);
+        assert!(batch.runs.len() <= caps::RUNS_PER_MOVE);
         assert!(bytes <= most_bytes);
     }
     for pair in batch.runs.windows(2) {

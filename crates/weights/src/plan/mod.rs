@@ -3,7 +3,7 @@
 mod cut;
 mod glob;
 
-use millpond_wire::{Dtype, Run, Shape, limits};
+use millpond_wire::{Dtype, Run, Shape, caps};
 use serde::Deserialize;
 
 use crate::checkpoint::{Checkpoint, SourceTensor};
@@ -43,9 +43,7 @@ enum Action {
 pub struct PlannedTensor {
     pub name: String,
     pub dtype: Dtype,
-    /// Extents of what is taken.
     pub shape: Shape,
-    /// Bytes of what is taken.
     pub bytes: u64,
     /// Which of the checkpoint's files.
     pub file: usize,
@@ -87,14 +85,7 @@ pub enum PlanError {
     NoDimension { name: String, shape: Shape, dimension: usize },
     /// A slice that is empty, or outside the tensor.
     #[error("tensor '{}' of shape {shape}: the slice [{start}, {end}] of dimension {dimension} is empty or not inside", shown(.name))]
-    Slice {
-        name: String,
-        shape: Shape,
-        dimension: usize,
-        /// Where the slice begins.
-        start: u64,
-        end: u64,
-    },
+    Slice { name: String, shape: Shape, dimension: usize, start: u64, end: u64 },
     /// A cut between two elements that share a byte.
     #[error("tensor '{}' of shape {shape}: its {dtype} elements share bytes, and this cut goes through one", shown(.name))]
     InsideByte { name: String, shape: Shape, dtype: Dtype },
@@ -216,7 +207,7 @@ impl Rule {
             (Some(SplitText::Row), None) => Action::Split(1),
             (Some(SplitText::Replicate), None) => Action::Replicate,
             (Some(SplitText::Skip), None) => Action::Skip,
-            (None, Some(slices)) if slices.len() <= limits::DIMENSIONS => Action::Slice(slices),
+            (None, Some(slices)) if slices.len() <= caps::DIMENSIONS => Action::Slice(slices),
             _ => return Err(PlanError::Action { rule }),
         };
         Ok(Self { glob, action })

@@ -62,7 +62,6 @@ pub struct ManifestTensor {
     /// Where in that slab, a multiple of [`TENSOR_ALIGN`].
     pub offset: u64,
     pub bytes: u64,
-    /// The hash of its bytes.
     pub hash: ContentHash,
 }
 
@@ -100,7 +99,6 @@ pub enum ManifestError {
     NoSuchIndex {
         /// What was asked for.
         index: usize,
-        /// How many there are.
         len: usize,
     },
 }

@@ -9,7 +9,7 @@ use super::{
     ContentHasher, FORMAT, LayoutHasher, Manifest, ManifestError, ManifestSlab, ManifestTensor,
     SLAB_STEP, TENSOR_ALIGN, read_hash,
 };
-use crate::{ContentHash, Dtype, Shape, limits};
+use crate::{ContentHash, Dtype, Shape, caps};
 use millpond_schema::contents as fb;
 
 type Read<T> = Result<T, ManifestError>;
@@ -30,14 +30,14 @@ impl<B: AsRef<[u8]>> ManifestView<B> {
     /// [`ManifestError`] for anything but a manifest whose slabs follow each other.
     pub fn open(bytes: B) -> Read<Self> {
         let size = bytes.as_ref().len() as u64;
-        at_most("bytes", size, limits::MANIFEST_BYTES)?;
+        at_most("bytes", size, caps::MANIFEST_BYTES)?;
         let manifest = fb::ManifestRef::read_as_root(bytes.as_ref())?;
         let format = manifest.format()?;
         if format != FORMAT {
             return Err(ManifestError::Format(format));
         }
         let len = manifest.tensors()?.map_or(0, |tensors| tensors.len());
-        at_most("tensors", len as u64, limits::TENSORS_PER_VERSION as u64)?;
+        at_most("tensors", len as u64, caps::TENSORS_PER_VERSION as u64)?;
         let slabs = match manifest.slabs()? {
             Some(slabs) => read_slabs(slabs)?,
             None => Vec::new(),
@@ -141,9 +141,9 @@ impl<B: AsRef<[u8]>> ManifestView<B> {
     pub fn metadata(&self) -> Read<BTreeMap<String, String>> {
         let mut read = BTreeMap::new();
         let Some(entries) = self.root()?.metadata()? else { return Ok(read) };
-        at_most("metadata entries", entries.len() as u64, limits::METADATA_ENTRIES as u64)?;
+        at_most("metadata entries", entries.len() as u64, caps::METADATA_ENTRIES as u64)?;
         // Entries may all point to one text, which no writer does: the sum is capped before the copy.
-        let most = limits::METADATA_BYTES.min(self.bytes.as_ref().len()) as u64;
+        let most = caps::METADATA_BYTES.min(self.bytes.as_ref().len()) as u64;
         let mut total = 0;
         for entry in entries {
             let entry = entry?;
@@ -221,7 +221,7 @@ impl<B: AsRef<[u8]>> ManifestView<B> {
             .ok_or_else(|| refuse(name, "has an unknown dtype; use a newer millpond"))?;
         let dims = match tensor.shape()? {
             // The cap comes before the copy.
-            Some(dims) if dims.len() > limits::DIMENSIONS => {
+            Some(dims) if dims.len() > caps::DIMENSIONS => {
                 return Err(refuse(name, "has too many dimensions"));
             }
             Some(dims) => dims.iter().collect(),
@@ -253,7 +253,7 @@ impl<B: AsRef<[u8]>> ManifestView<B> {
 }
 
 fn read_slabs(slabs: Vector<'_, fb::SlabRef<'_>>) -> Read<Vec<ManifestSlab>> {
-    at_most("slabs", slabs.len() as u64, limits::PARTS as u64)?;
+    at_most("slabs", slabs.len() as u64, caps::PARTS as u64)?;
     let mut end = 0u64;
     let mut read = Vec::with_capacity(slabs.len());
     for (index, slab) in slabs.iter().enumerate() {
@@ -278,7 +278,7 @@ fn at<'a>(tensors: &Tensors<'a>, index: usize) -> Read<fb::TensorRef<'a>> {
 
 fn name_of(tensor: fb::TensorRef<'_>) -> Read<&str> {
     let name = tensor.name()?.unwrap_or_default();
-    at_most("bytes in a name", name.len() as u64, limits::NAME_BYTES as u64)?;
+    at_most("bytes in a name", name.len() as u64, caps::NAME_BYTES as u64)?;
     Ok(name)
 }
 

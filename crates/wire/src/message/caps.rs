@@ -3,7 +3,7 @@
 use planus::Builder;
 
 use super::*;
-use crate::limits::{self, PIECE_BYTES};
+use crate::caps::{self, PIECE_BYTES};
 use crate::{Audience, LeaseId, Mode, Piece, PiecesKind, Run, TensorId, Token, VersionId};
 
 fn decoded(body: RequestBody) -> Result<Request, DecodeError> {
@@ -62,11 +62,11 @@ fn lists_hold_what_their_caps_say() {
     };
     type Maker<'a> = &'a dyn Fn(usize) -> RequestBody;
     let lists: [(Maker<'_>, &str, usize); 5] = [
-        (&claims, "leases", limits::LEASES_PER_MESSAGE),
-        (&releases, "leases", limits::LEASES_PER_MESSAGE),
-        (&stage, "parts", limits::PARTS),
-        (&pieces, "pieces", limits::PIECES_PER_MOVE),
-        (&runs, "runs", limits::RUNS_PER_MOVE),
+        (&claims, "leases", caps::LEASES_PER_MESSAGE),
+        (&releases, "leases", caps::LEASES_PER_MESSAGE),
+        (&stage, "parts", caps::PARTS),
+        (&pieces, "pieces", caps::PIECES_PER_MOVE),
+        (&runs, "runs", caps::RUNS_PER_MOVE),
     ];
     for (list, name, most) in lists {
         assert!(decoded(list(most)).is_ok(), "{name}");

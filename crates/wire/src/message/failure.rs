@@ -4,7 +4,7 @@ use millpond_schema::message as fb;
 
 use super::list::{Entries, list};
 use super::read::{self, Read, text};
-use crate::{ErrorKind, Failure, Holder, ReachedLimit, limits};
+use crate::{ErrorKind, Failure, Holder, ReachedLimit, caps};
 
 pub(super) fn write_failure(failure: &Failure) -> fb::Failure {
     fb::Failure {
@@ -36,7 +36,7 @@ pub(super) fn write_failure(failure: &Failure) -> fb::Failure {
 pub(super) fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {
     let mut similar = Vec::new();
     if let Some(names) = failure.similar()? {
-        read::at_most("similar", names.len(), limits::FAILURE_LIST)?;
+        read::at_most("similar", names.len(), caps::FAILURE_LIST)?;
         for name in names {
             similar.push(text("similar", Some(name?))?);
         }
@@ -49,7 +49,7 @@ pub(super) fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {
         }),
         None => None,
     };
-    let few = Entries::at_most(limits::FAILURE_LIST);
+    let few = Entries::at_most(caps::FAILURE_LIST);
     Ok(Failure {
         kind: ErrorKind::from_code(failure.kind()?),
         message: text("message", failure.message()?)?,

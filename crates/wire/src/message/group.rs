@@ -4,7 +4,7 @@ use millpond_schema::message as fb;
 
 use super::RequestBody;
 use super::read::{self, DecodeError, Read, uuid_to_id};
-use crate::{GpuUuid, GroupName, Token, limits};
+use crate::{GpuUuid, GroupName, Token, caps};
 
 mod info;
 
@@ -18,7 +18,7 @@ pub(super) use info::{
 pub enum GroupLimit {
     Bytes(u64),
     /// So many thousandths of the card.
-    Part(u32),
+    Permille(u32),
     /// As much as there is.
     Unlimited,
 }
@@ -33,7 +33,7 @@ fn write_limit(limit: Option<GroupLimit>) -> (Option<u64>, Option<u32>) {
         None => (None, None),
         Some(GroupLimit::Bytes(bytes)) => (Some(bytes), None),
         Some(GroupLimit::Unlimited) => (Some(NO_LIMIT), None),
-        Some(GroupLimit::Part(part)) => (None, Some(part)),
+        Some(GroupLimit::Permille(part)) => (None, Some(part)),
     }
 }
 
@@ -42,7 +42,7 @@ fn read_limit(bytes: Option<u64>, part: Option<u32>) -> Read<Option<GroupLimit>>
         (None, None) => Ok(None),
         (Some(NO_LIMIT), None) => Ok(Some(GroupLimit::Unlimited)),
         (Some(bytes), None) => Ok(Some(GroupLimit::Bytes(bytes))),
-        (None, Some(part)) if part <= WHOLE => Ok(Some(GroupLimit::Part(part))),
+        (None, Some(part)) if part <= WHOLE => Ok(Some(GroupLimit::Permille(part))),
         (_, Some(part)) => Err(DecodeError::BadValue { field: "part", value: part.into() }),
     }
 }
@@ -54,7 +54,7 @@ fn required_name(name: Option<&str>) -> Read<GroupName> {
 fn read_name(name: Option<&str>) -> Read<Option<GroupName>> {
     let Some(name) = name else { return Ok(None) };
     // The cap comes before the copy.
-    read::at_most("name", name.len(), limits::NAME_BYTES)?;
+    read::at_most("name", name.len(), caps::NAME_BYTES)?;
     Ok(Some(GroupName::new(name)?))
 }
 
@@ -120,7 +120,7 @@ pub(super) fn read_set(set: fb::GroupSetRef<'_>) -> Read<GroupSet> {
 
 fn read_users(users: Option<planus::Vector<'_, u32>>) -> Read<Option<Vec<u32>>> {
     let Some(users) = users else { return Ok(None) };
-    read::at_most("users", users.len(), limits::USERS_PER_GROUP)?;
+    read::at_most("users", users.len(), caps::USERS_PER_GROUP)?;
     Ok(Some(users.iter().collect()))
 }
 
@@ -184,8 +184,8 @@ mod tests {
             None,
             Some(GroupLimit::Bytes(0)),
             Some(GroupLimit::Bytes(5 << 30)),
-            Some(GroupLimit::Part(500)),
-            Some(GroupLimit::Part(WHOLE)),
+            Some(GroupLimit::Permille(500)),
+            Some(GroupLimit::Permille(WHOLE)),
             Some(GroupLimit::Unlimited),
         ] {
             let (bytes, part) = write_limit(limit);

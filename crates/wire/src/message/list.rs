@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::read::{self, Read};
-use crate::limits;
+use crate::caps;
 
 /// The least that an entry of a list takes in a message: its identity, the offset to it and the
 /// one to its layout.
@@ -18,7 +18,7 @@ pub(super) struct Entries(Cell<usize>);
 
 impl Entries {
     pub(super) fn of(bytes: &[u8]) -> Self {
-        Self(Cell::new((bytes.len() / ENTRY_BYTES).min(limits::LISTING)))
+        Self(Cell::new((bytes.len() / ENTRY_BYTES).min(caps::LISTING)))
     }
 
     /// At most so many, whatever the message's length.

@@ -7,7 +7,7 @@ use super::read::{self, Read, text, uuid_to_id};
 use super::session::{read_lease_info, write_lease_info};
 use super::tensor::{read_info, write_info};
 use super::{LeaseInfo, ReplyBody, RequestBody, TensorInfo};
-use crate::{ClientId, Epoch, GpuUuid, PondId, limits};
+use crate::{ClientId, Epoch, GpuUuid, PondId, caps};
 
 pub(super) fn write_collect(unleased_for_ms: Option<u64>, dry_run: bool) -> fb::Collect {
     fb::Collect { unleased_for_ms, dry_run }
@@ -42,7 +42,7 @@ pub(super) fn write_upgrade(program: &str) -> fb::Upgrade {
 }
 
 pub(super) fn read_upgrade(upgrade: fb::UpgradeRef<'_>) -> Read<RequestBody> {
-    let program = read::text_up_to("program", upgrade.program()?, limits::PATH_BYTES)?;
+    let program = read::text_up_to("program", upgrade.program()?, caps::PATH_BYTES)?;
     Ok(RequestBody::Upgrade { program })
 }
 
@@ -60,7 +60,7 @@ pub(super) fn write_start_report(loading: &str, failed: &str) -> fb::StartReport
 }
 
 pub(super) fn read_start_report(report: fb::StartReportRef<'_>) -> Read<RequestBody> {
-    let loading = read::text_up_to("loading", report.loading()?, limits::NAME_BYTES)?;
+    let loading = read::text_up_to("loading", report.loading()?, caps::NAME_BYTES)?;
     Ok(RequestBody::StartReport { loading, failed: text("failed", report.failed()?)? })
 }
 
@@ -72,7 +72,6 @@ pub struct ClientInfo {
     pub user: u32,
     /// What it calls itself.
     pub program: String,
-    /// Since when it is known.
     pub since_unix_ms: u64,
     /// Lives, but has no connection: it keeps what it holds.
     pub silent: bool,
@@ -99,7 +98,7 @@ pub(super) fn read_client(client: fb::ClientInfoRef<'_>, entries: &Entries) -> R
         client: ClientId(read::uuid("client", client.client()?)?),
         pid: client.pid()?,
         user: client.user()?,
-        program: read::text_up_to("program", client.program()?, limits::PROGRAM_BYTES)?,
+        program: read::text_up_to("program", client.program()?, caps::PROGRAM_BYTES)?,
         since_unix_ms: client.since_unix_ms()?,
         silent: client.silent()?,
         leases: list("leases", client.leases()?, entries, read_lease_info)?,
@@ -115,13 +114,10 @@ pub struct DeviceInfo {
     pub index: u32,
     /// What the driver calls it.
     pub name: String,
-    /// Bytes on the card.
     pub total_bytes: u64,
     /// Bytes that the pond may take.
     pub capacity_bytes: u64,
-    /// Bytes of the pond's slabs.
     pub slab_bytes: u64,
-    /// Bytes of the tensors in them.
     pub tensor_bytes: u64,
     /// Bytes of slabs without a tensor, kept for their owner.
     pub recycled_bytes: u64,
@@ -160,7 +156,7 @@ fn read_device(device: fb::DeviceInfoRef<'_>) -> Read<DeviceInfo> {
     Ok(DeviceInfo {
         device: read::gpu("device", device.device()?)?,
         index: device.index()?,
-        name: read::text_up_to("name", device.name()?, limits::NAME_BYTES)?,
+        name: read::text_up_to("name", device.name()?, caps::NAME_BYTES)?,
         total_bytes: device.total_bytes()?,
         capacity_bytes: device.capacity_bytes()?,
         slab_bytes: device.slab_bytes()?,
@@ -182,7 +178,6 @@ pub struct MoverInfo {
     pub pid: u32,
     /// Moves that wait or run.
     pub moves: u32,
-    /// What it has moved.
     pub moved_bytes: u64,
 }
 
@@ -209,7 +204,6 @@ pub struct Status {
     pub pond: PondId,
     /// Which daemon of it.
     pub epoch: Epoch,
-    /// Version of the daemon's program.
     pub daemon_version: String,
     pub daemon_pid: u32,
     pub keeper_pid: u32,
@@ -217,16 +211,12 @@ pub struct Status {
     pub driver: String,
     /// Whether the driver has answered yet.
     pub driver_ready: bool,
-    /// When this daemon started.
     pub started_unix_ms: u64,
     pub devices: Vec<DeviceInfo>,
-    /// Clients that are known.
     pub clients: u32,
     /// Those of them without a connection.
     pub silent_clients: u32,
-    /// Leases that are known.
     pub leases: u32,
-    /// Size of the journal.
     pub journal_bytes: u64,
     /// The library that `millpond run` is to preload, where the daemon has found one.
     pub preload_library: Option<String>,

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use crate::{
     Dtype, ErrorKind, GpuUuid, GroupNameError, LeaseTarget, ModelNameError, NameError, Shape,
-    ShapeError, TensorId, TensorName, VersionId, limits,
+    ShapeError, TensorId, TensorName, VersionId, caps,
 };
 use millpond_schema::{message as fb, record as jfb};
 
@@ -116,7 +116,7 @@ pub(crate) fn at_most(field: &'static str, count: usize, max: usize) -> Read<()>
 
 /// A text of a usual length.
 pub(crate) fn text(field: &'static str, value: Option<&str>) -> Read<String> {
-    text_up_to(field, value, limits::TEXT_BYTES)
+    text_up_to(field, value, caps::TEXT_BYTES)
 }
 
 pub(crate) fn text_up_to(field: &'static str, value: Option<&str>, max: usize) -> Read<String> {
@@ -149,7 +149,7 @@ pub(crate) fn name(value: Option<&str>) -> Read<Option<TensorName>> {
     match value {
         None => Ok(None),
         // The cap comes before the copy.
-        Some(text) if text.len() > limits::NAME_BYTES => Err(NameError::TooLong(text.len()).into()),
+        Some(text) if text.len() > caps::NAME_BYTES => Err(NameError::TooLong(text.len()).into()),
         Some(text) => Ok(Some(TensorName::new(text)?)),
     }
 }
@@ -160,7 +160,7 @@ pub(crate) fn dtype(value: u8) -> Read<Dtype> {
 
 pub(crate) fn shape(value: Option<planus::Vector<'_, u64>>) -> Read<Shape> {
     let Some(dims) = value else { return Ok(Shape::new([])?) };
-    at_most("shape", dims.len(), limits::DIMENSIONS)?;
+    at_most("shape", dims.len(), caps::DIMENSIONS)?;
     Ok(Shape::new(dims.iter().collect::<Vec<u64>>())?)
 }
 

@@ -35,7 +35,6 @@ pub enum ReplyBody {
     /// a lease.
     Tensor(TensorGrant),
     Published {
-        /// The tensor's generation now.
         generation: u64,
     },
     /// To a move: every byte has landed.
@@ -46,7 +45,6 @@ pub enum ReplyBody {
     },
     /// What was given back, or would be.
     Collected {
-        /// Tensors that were deleted.
         tensors: Vec<TensorInfo>,
         slabs: u32,
         slab_bytes: u64,
@@ -77,7 +75,6 @@ pub enum ReplyBody {
     Version(Box<VersionGrant>),
     /// More slabs of a version; so many descriptors come along.
     Slabs {
-        /// The first of them.
         first: u32,
         count: u32,
     },
@@ -85,7 +82,6 @@ pub enum ReplyBody {
     VersionDetails(Box<VersionDetails>),
     Models(Vec<ModelInfo>),
     Swapped {
-        /// What is current now.
         current: Box<VersionInfo>,
         /// What was current before.
         previous: Option<VersionTag>,

@@ -12,7 +12,9 @@ use super::{
     TensorPublish, VersionCommit, VersionGet, VersionStage, event, group, pond, session, tensor,
     transfer, version,
 };
-use crate::{GroupName, LeaseId, TensorId, TensorRef, Token, VersionId, VersionTag, VersionTarget};
+use crate::{
+    GpuUuid, GroupName, LeaseId, TensorId, TensorRef, Token, VersionId, VersionTag, VersionTarget,
+};
 
 /// One request; its number comes back in the reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,17 +41,20 @@ pub enum RequestBody {
     AccountList,
     /// A new tensor, with or without a lease on it.
     TensorCreate(TensorCreate),
-    /// A lease on a tensor.
     TensorGet(TensorGet),
     /// The tensor's bytes are complete.
     TensorPublish(TensorPublish),
     /// Bytes go into a tensor, out of it, or from one to another; answered when all have landed.
     TensorMove(TensorMove),
+    /// Moves are about to be asked for: a mover may start before the first of them.
+    MovesExpected {
+        /// `None` means the pond's first GPU.
+        device: Option<GpuUuid>,
+    },
     /// No new leases; the memory goes when the last lease has ended.
     TensorDelete {
         tensor: TensorId,
     },
-    /// Everything about one tensor.
     TensorInspect(Target),
     /// Every tensor that is shared with the caller.
     TensorList {
@@ -88,12 +93,9 @@ pub enum RequestBody {
     VersionStage(VersionStage),
     /// Its bytes are complete.
     VersionCommit(VersionCommit),
-    /// A lease on a version.
     VersionGet(VersionGet),
-    /// More slabs of a version.
     VersionSlabs {
         version: VersionId,
-        /// The lease on it.
         lease: LeaseId,
         /// The first slab that is wanted.
         first: u32,
@@ -131,7 +133,6 @@ pub enum RequestBody {
     /// A program is about to run in a group.
     GroupJoin(GroupJoin),
     GroupList,
-    /// Everything about one group.
     GroupInspect {
         group: GroupName,
     },
@@ -201,6 +202,7 @@ request_kinds! {
     TensorGet "get" true 0;
     TensorPublish "publish" false 0;
     TensorMove "move" true 1;
+    MovesExpected "moves expected" false 0;
     TensorDelete "delete" false 0;
     TensorInspect "inspect" false 0;
     TensorList "tensor list" true 0;
@@ -282,6 +284,9 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         R::TensorList { prefix } => B::TensorList(Box::new(tensor::write_list(prefix))),
         R::Rename(rename) => B::Rename(Box::new(tensor::write_rename(rename))),
         R::TensorMove(moving) => B::TensorMove(Box::new(transfer::write_move(moving))),
+        R::MovesExpected { device } => {
+            B::MovesExpected(Box::new(transfer::write_expected(*device)))
+        }
         R::VersionStage(stage) => B::VersionStage(Box::new(version::write_stage(stage))),
         R::VersionCommit(commit) => B::VersionCommit(Box::new(version::write_commit(commit))),
         R::VersionGet(get) => B::VersionGet(Box::new(version::write_get(get))),
@@ -333,6 +338,7 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
         B::TensorList(it) => tensor::read_list(it),
         B::Rename(it) => tensor::read_rename(it).map(R::Rename),
         B::TensorMove(it) => transfer::read_move(it).map(R::TensorMove),
+        B::MovesExpected(it) => transfer::read_expected(it),
         B::VersionStage(it) => version::read_stage(it).map(R::VersionStage),
         B::VersionCommit(it) => version::read_commit(it).map(R::VersionCommit),
         B::VersionGet(it) => version::read_get(it).map(R::VersionGet),

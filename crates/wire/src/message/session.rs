@@ -4,14 +4,13 @@ use millpond_schema::message as fb;
 
 use super::read::{self, DecodeError, Read, text, uuid_to_id};
 use super::{MAGIC, Mode, RequestBody};
-use crate::{ClientId, Epoch, LeaseId, LeaseTarget, PondId, TensorName, limits};
+use crate::{ClientId, Epoch, LeaseId, LeaseTarget, PondId, TensorName, caps};
 
 /// The keyed hash that proves a lease to the next daemon.
 pub type LeaseToken = [u8; 16];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// Version of the protocol.
     pub version: u16,
     /// Bits for what the client can do beyond the version.
     pub capabilities: u64,
@@ -41,7 +40,7 @@ pub(super) fn read_hello(hello: fb::HelloRef<'_>) -> Read<Hello> {
         version: hello.version()?,
         capabilities: hello.capabilities()?,
         client: ClientId(read::uuid("client", hello.client()?)?),
-        program: read::text_up_to("program", hello.program()?, limits::PROGRAM_BYTES)?,
+        program: read::text_up_to("program", hello.program()?, caps::PROGRAM_BYTES)?,
         claims: hello.claims()?,
     })
 }
@@ -60,7 +59,6 @@ pub struct LeaseClaim {
     pub lease: LeaseId,
     /// What it is on.
     pub target: LeaseTarget,
-    /// How it is mapped.
     pub mode: Mode,
     /// As it was granted.
     pub token: LeaseToken,
@@ -86,7 +84,7 @@ fn write_lease_claim(claim: &LeaseClaim) -> fb::LeaseClaim {
 pub(super) fn read_claim(claim: fb::ClaimRef<'_>) -> Read<Claim> {
     let mut leases = Vec::new();
     if let Some(claims) = claim.leases()? {
-        read::at_most("leases", claims.len(), limits::LEASES_PER_MESSAGE)?;
+        read::at_most("leases", claims.len(), caps::LEASES_PER_MESSAGE)?;
         for claim in claims {
             let claim = claim?;
             leases.push(LeaseClaim {
@@ -118,7 +116,7 @@ pub(super) fn write_release(leases: &[LeaseId]) -> fb::LeaseRelease {
 
 pub(super) fn read_release(release: fb::LeaseReleaseRef<'_>) -> Read<RequestBody> {
     let leases = read::required("leases", release.leases()?)?;
-    read::at_most("leases", leases.len(), limits::LEASES_PER_MESSAGE)?;
+    read::at_most("leases", leases.len(), caps::LEASES_PER_MESSAGE)?;
     Ok(RequestBody::LeaseRelease { leases: leases.iter().map(LeaseId).collect() })
 }
 
@@ -128,11 +126,9 @@ pub struct Welcome {
     pub version: u16,
     /// What the daemon can do beyond the version.
     pub capabilities: u64,
-    /// Which pond this is.
     pub pond: PondId,
     /// Which daemon of it.
     pub epoch: Epoch,
-    /// Version of the daemon's program.
     pub daemon_version: String,
     /// The tenant that the socket stands for.
     pub tenant: String,
@@ -178,7 +174,7 @@ pub(super) fn write_claimed(refused: &[LeaseId]) -> fb::Claimed {
 
 pub(super) fn read_claimed(claimed: fb::ClaimedRef<'_>) -> Read<Vec<LeaseId>> {
     let Some(leases) = claimed.refused()? else { return Ok(Vec::new()) };
-    read::at_most("refused", leases.len(), limits::LEASES_PER_MESSAGE)?;
+    read::at_most("refused", leases.len(), caps::LEASES_PER_MESSAGE)?;
     Ok(leases.iter().map(LeaseId).collect())
 }
 
@@ -189,7 +185,6 @@ pub struct LeaseInfo {
     pub target: LeaseTarget,
     /// The tensor's name, or the model's.
     pub name: Option<TensorName>,
-    /// How it is mapped.
     pub mode: Mode,
     /// The tensor's bytes, or those of the version's slabs.
     pub bytes: u64,
@@ -222,6 +217,6 @@ pub(super) fn read_lease_info(lease: fb::LeaseInfoRef<'_>) -> Read<LeaseInfo> {
         since_unix_ms: lease.since_unix_ms()?,
         client: ClientId(read::uuid("client", lease.client()?)?),
         pid: lease.pid()?,
-        program: read::text_up_to("program", lease.program()?, limits::PROGRAM_BYTES)?,
+        program: read::text_up_to("program", lease.program()?, caps::PROGRAM_BYTES)?,
     })
 }

@@ -6,8 +6,7 @@ use super::read::{self, DecodeError, Read, id_to_uuid, uuid_to_id};
 use super::session::{read_lease, required_lease};
 use super::{Audience, RequestBody, small_enum};
 use crate::{
-    Dtype, GpuUuid, LeaseId, LeaseTarget, Mode, Shape, TensorId, TensorName, TensorRef, Token,
-    limits,
+    Dtype, GpuUuid, LeaseId, LeaseTarget, Mode, Shape, TensorId, TensorName, TensorRef, Token, caps,
 };
 
 mod info;
@@ -66,7 +65,7 @@ fn read_target(
         (_, Some(id)) => Ok(Target::Id(TensorId(id_to_uuid(id)))),
         (Some(name), None) => {
             // A name, and before it '~', ten digits and a slash.
-            read::at_most("name", name.len(), limits::NAME_BYTES + 12)?;
+            read::at_most("name", name.len(), caps::NAME_BYTES + 12)?;
             Ok(Target::Name(name.parse::<TensorRef>()?))
         }
         (None, None) => Err(DecodeError::Missing("name")),
@@ -84,7 +83,6 @@ pub struct TensorCreate {
     pub shape: Shape,
     /// The pond's first GPU if absent.
     pub device: Option<GpuUuid>,
-    /// With whom it is shared.
     pub audience: Audience,
     /// Ends with its creator's process.
     pub ephemeral: bool,
@@ -92,7 +90,6 @@ pub struct TensorCreate {
     pub zero: bool,
     /// A read-write lease for the creator.
     pub lease: Option<LeaseId>,
-    /// How long it lives.
     pub life: Life,
 }
 
@@ -150,7 +147,6 @@ pub(super) fn read_create(create: fb::TensorCreateRef<'_>) -> Read<TensorCreate>
 pub struct TensorGet {
     pub target: Target,
     pub lease: LeaseId,
-    /// How it will be mapped.
     pub mode: Mode,
     /// How long to wait until it exists and is published; zero means not at all.
     pub wait_ms: u64,
@@ -222,7 +218,7 @@ pub(super) fn write_list(prefix: &str) -> fb::TensorList {
 }
 
 pub(super) fn read_list(list: fb::TensorListRef<'_>) -> Read<RequestBody> {
-    let prefix = read::text_up_to("prefix", list.prefix()?, limits::NAME_BYTES)?;
+    let prefix = read::text_up_to("prefix", list.prefix()?, caps::NAME_BYTES)?;
     Ok(RequestBody::TensorList { prefix })
 }
 
@@ -232,7 +228,7 @@ pub struct Rename {
     /// The tensor, or any version of the model: a repeat cannot hit another object that has got the
     /// old name since.
     pub object: LeaseTarget,
-    /// The new name, in the owner's part.
+    /// The new name, in the owner's scope.
     pub name: TensorName,
     pub token: Token,
 }

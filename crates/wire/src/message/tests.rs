@@ -5,7 +5,7 @@ use planus::Builder;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{LeaseId, limits, samples};
+use crate::{LeaseId, caps, samples};
 
 #[test]
 fn every_request_comes_back_as_it_was() {
@@ -128,7 +128,7 @@ fn a_lease_is_on_a_tensor_or_on_a_version_and_not_on_both() {
 #[test]
 fn caps_hold() {
     let mut builder = Builder::new();
-    let leases = vec![LeaseId(1); limits::LEASES_PER_MESSAGE + 1];
+    let leases = vec![LeaseId(1); caps::LEASES_PER_MESSAGE + 1];
     let body = RequestBody::LeaseRelease { leases };
     let bytes = Request { number: 4, body }.encode(&mut builder).to_vec();
     let (number, error) = Request::decode(&bytes).unwrap_err();
@@ -181,7 +181,7 @@ fn folded(clients: usize, leases: usize) -> Vec<u8> {
 fn a_message_cannot_say_more_entries_than_it_has_bytes_for() {
     // 64 KiB that would be 64 million leases, which take 9 GB.
     let bytes = folded(8000, 8000);
-    assert!(bytes.len() <= limits::MESSAGE_BYTES, "{}", bytes.len());
+    assert!(bytes.len() <= caps::MESSAGE_BYTES, "{}", bytes.len());
     assert!(matches!(Reply::decode(&bytes), Err(DecodeError::TooMany { .. })));
     let bytes = folded(2000, 2);
     assert!(matches!(Reply::decode(&bytes), Err(DecodeError::TooMany { .. })));

@@ -2,9 +2,9 @@
 
 use millpond_schema::message as fb;
 
-use super::ReplyBody;
 use super::read::{self, DecodeError, Read, uuid_to_id};
-use crate::{ContentHash, Piece, PiecesKind, Run, TensorId, Token, limits};
+use super::{ReplyBody, RequestBody};
+use crate::{ContentHash, GpuUuid, Piece, PiecesKind, Run, TensorId, Token, caps};
 
 /// Bytes to be moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,11 +24,9 @@ pub struct TensorMove {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MoveWork {
     Put {
-        /// Where in the file.
         file_offset: u64,
     },
     Get {
-        /// Where in the file.
         file_offset: u64,
     },
     /// From another tensor on the same GPU.
@@ -170,10 +168,10 @@ fn read_pieces(moving: fb::TensorMoveRef<'_>, has_file: bool) -> Read<(Vec<Piece
     let (mut pieces, mut runs) = (Vec::new(), Vec::new());
     let mut left = 0_u64;
     let spans = read::required("pieces", moving.pieces()?)?;
-    read::at_most("pieces", spans.len(), limits::PIECES_PER_MOVE)?;
+    read::at_most("pieces", spans.len(), caps::PIECES_PER_MOVE)?;
     for span in spans {
         let piece = Piece { offset: span.offset(), bytes: span.bytes() };
-        let fits = (1..=limits::PIECE_BYTES).contains(&piece.bytes)
+        let fits = (1..=caps::PIECE_BYTES).contains(&piece.bytes)
             && piece.offset.checked_add(piece.bytes).is_some();
         if !fits {
             return Err(bad("pieces", piece.bytes));
@@ -182,7 +180,7 @@ fn read_pieces(moving: fb::TensorMoveRef<'_>, has_file: bool) -> Read<(Vec<Piece
         pieces.push(piece);
     }
     if let Some(spans) = moving.runs()? {
-        read::at_most("runs", spans.len(), limits::RUNS_PER_MOVE)?;
+        read::at_most("runs", spans.len(), caps::RUNS_PER_MOVE)?;
         for span in spans {
             let run = Run { file_offset: span.offset(), bytes: span.bytes() };
             let fits = run.bytes > 0 && run.file_offset.checked_add(run.bytes).is_some();
@@ -194,6 +192,14 @@ fn read_pieces(moving: fb::TensorMoveRef<'_>, has_file: bool) -> Read<(Vec<Piece
         return Err(bad("runs", left));
     }
     Ok((pieces, runs))
+}
+
+pub(super) fn write_expected(device: Option<GpuUuid>) -> fb::MovesExpected {
+    fb::MovesExpected { device: device.map(|device| device.0.to_vec()) }
+}
+
+pub(super) fn read_expected(expected: fb::MovesExpectedRef<'_>) -> Read<RequestBody> {
+    Ok(RequestBody::MovesExpected { device: read::some_gpu("device", expected.device()?)? })
 }
 
 pub(super) fn write_moved(bytes: u64, hashes: &[ContentHash]) -> fb::Moved {
@@ -208,7 +214,7 @@ pub(super) fn read_moved(moved: fb::MovedRef<'_>) -> Read<ReplyBody> {
 fn read_hashes(bytes: Option<&[u8]>) -> Read<Vec<ContentHash>> {
     let bytes = bytes.unwrap_or_default();
     let (hashes, rest) = bytes.as_chunks::<16>();
-    read::at_most("hashes", hashes.len(), limits::PIECES_PER_MOVE)?;
+    read::at_most("hashes", hashes.len(), caps::PIECES_PER_MOVE)?;
     if !rest.is_empty() {
         return Err(DecodeError::BadValue { field: "hashes", value: bytes.len() as u64 });
     }

@@ -8,7 +8,7 @@ use super::{Audience, Mode, RequestBody, small_enum};
 use crate::model_name::model_name;
 use crate::{
     ContentHash, GpuUuid, LeaseId, ModelRef, TensorId, TensorName, TensorRef, Token, VersionId,
-    VersionTag, VersionTarget, limits,
+    VersionTag, VersionTarget, caps,
 };
 
 mod info;
@@ -50,7 +50,6 @@ pub struct VersionStage {
     pub tag: Option<VersionTag>,
     /// The pond's first GPU if absent.
     pub device: Option<GpuUuid>,
-    /// With whom it is shared.
     pub audience: Audience,
     /// The slabs of its arena, in order.
     pub parts: Vec<PartSpec>,
@@ -81,7 +80,7 @@ pub(super) fn write_stage(stage: &VersionStage) -> fb::VersionStage {
 
 pub(super) fn read_stage(stage: fb::VersionStageRef<'_>) -> Read<VersionStage> {
     let parts = read::required("parts", stage.parts()?)?;
-    read::at_most("parts", parts.len(), limits::PARTS)?;
+    read::at_most("parts", parts.len(), caps::PARTS)?;
     let mut specs = Vec::with_capacity(parts.len());
     for part in parts {
         let part = part?;
@@ -182,7 +181,7 @@ fn read_model(model: Option<&str>, node: Option<fb::IdRef<'_>>) -> Read<TensorRe
     read::own_node(node)?;
     let model = read::required("model", model)?;
     // A name, and before it '~', ten digits and a slash.
-    read::at_most("model", model.len(), limits::NAME_BYTES + 12)?;
+    read::at_most("model", model.len(), caps::NAME_BYTES + 12)?;
     Ok(model.parse::<TensorRef>()?)
 }
 
@@ -292,6 +291,6 @@ pub(super) fn write_list(prefix: &str) -> fb::ModelList {
 }
 
 pub(super) fn read_list(list: fb::ModelListRef<'_>) -> Read<RequestBody> {
-    let prefix = read::text_up_to("prefix", list.prefix()?, limits::NAME_BYTES)?;
+    let prefix = read::text_up_to("prefix", list.prefix()?, caps::NAME_BYTES)?;
     Ok(RequestBody::ModelList { prefix })
 }

@@ -3,7 +3,7 @@
 use millpond_schema::record as fb;
 
 use super::{Read, id, uuid};
-use crate::{ClientId, limits, message};
+use crate::{ClientId, caps, message};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientRecord {
@@ -38,7 +38,7 @@ pub(super) fn write_seen(client: &ClientRecord) -> fb::ClientSeen {
 pub(super) fn read_seen(client: fb::ClientSeenRef<'_>) -> Read<ClientRecord> {
     let groups = match client.groups()? {
         Some(groups) => {
-            message::at_most("groups", groups.len(), limits::GROUPS)?;
+            message::at_most("groups", groups.len(), caps::GROUPS)?;
             groups.iter().collect()
         }
         None => Vec::new(),
@@ -49,8 +49,8 @@ pub(super) fn read_seen(client: fb::ClientSeenRef<'_>) -> Read<ClientRecord> {
         user: client.user()?,
         group: client.group()?,
         groups,
-        tenant: message::text_up_to("tenant", client.tenant()?, limits::NAME_BYTES)?,
-        program: message::text_up_to("program", client.program()?, limits::PROGRAM_BYTES)?,
+        tenant: message::text_up_to("tenant", client.tenant()?, caps::NAME_BYTES)?,
+        program: message::text_up_to("program", client.program()?, caps::PROGRAM_BYTES)?,
         since_unix_ms: client.since_unix_ms()?,
         mover: client.mover()?,
     })

@@ -4,7 +4,7 @@ use millpond_schema::record as fb;
 
 use super::{FORMAT, Read, Record, id, uuid};
 use crate::message::{self, DecodeError};
-use crate::{GpuUuid, PondId, limits};
+use crate::{GpuUuid, PondId, caps};
 
 pub(super) fn write_opened(pond: PondId, key: &[u8; 16], created_unix_ms: u64) -> fb::Opened {
     fb::Opened { format: FORMAT, pond: id(pond.0), key: Some(key.to_vec()), created_unix_ms }
@@ -30,7 +30,6 @@ pub struct DeviceRecord {
     pub index: u32,
     /// What the driver calls it.
     pub name: String,
-    /// Bytes on the card.
     pub total_bytes: u64,
     /// Bytes that the pond may take.
     pub capacity_bytes: u64,
@@ -50,7 +49,7 @@ pub(super) fn read_device(seen: fb::DeviceSeenRef<'_>) -> Read<DeviceRecord> {
     Ok(DeviceRecord {
         device: message::gpu("device", seen.device()?)?,
         index: seen.index()?,
-        name: message::text_up_to("name", seen.name()?, limits::NAME_BYTES)?,
+        name: message::text_up_to("name", seen.name()?, caps::NAME_BYTES)?,
         total_bytes: seen.total_bytes()?,
         capacity_bytes: seen.capacity_bytes()?,
     })

@@ -3,7 +3,7 @@
 use millpond_schema::record as fb;
 
 use super::{Read, id, uuid};
-use crate::{Audience, Backing, GpuUuid, SlabId, backing, limits, message};
+use crate::{Audience, Backing, GpuUuid, SlabId, backing, caps, message};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlabRecord {
@@ -15,9 +15,7 @@ pub struct SlabRecord {
     pub tenant: String,
     pub user: u32,
     pub group: u32,
-    /// With whom it is shared.
     pub audience: Audience,
-    /// How its memory is reached.
     pub backing: Backing,
 }
 
@@ -41,7 +39,7 @@ pub(super) fn read_made(slab: fb::SlabMadeRef<'_>) -> Read<SlabRecord> {
         device: message::gpu("device", slab.device()?)?,
         bytes: slab.bytes()?,
         class: slab.class()?,
-        tenant: message::text_up_to("tenant", slab.tenant()?, limits::NAME_BYTES)?,
+        tenant: message::text_up_to("tenant", slab.tenant()?, caps::NAME_BYTES)?,
         user: slab.user()?,
         group: slab.group()?,
         audience: message::code("audience", slab.audience()?, Audience::from_code)?,

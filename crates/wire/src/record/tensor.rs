@@ -16,7 +16,6 @@ pub struct TensorRecord {
     pub shape: Shape,
     /// Its slab, which also says owner, audience and GPU.
     pub slab: SlabId,
-    /// Where in the slab.
     pub offset: u64,
     pub bytes: u64,
     pub ready: bool,
@@ -118,9 +117,7 @@ pub(super) fn read_published(published: fb::TensorPublishedRef<'_>) -> Read<Reco
 pub struct CountedLease {
     pub client: ClientId,
     pub lease: LeaseId,
-    /// How it is mapped.
     pub mode: Mode,
-    /// Whether it has ended.
     pub ended: bool,
 }
 

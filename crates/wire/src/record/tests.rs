@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Audience, GpuUuid, VersionTag, limits};
+use crate::{Audience, GpuUuid, VersionTag, caps};
 
 #[test]
 fn every_record_comes_back_as_it_was() {
@@ -50,6 +50,6 @@ fn a_version_has_no_more_parts_than_the_cap() {
         });
         Record::decode(record.encode(&mut Builder::new()))
     };
-    assert!(staged(limits::PARTS).is_ok());
-    assert!(matches!(staged(limits::PARTS + 1), Err(DecodeError::TooMany { field: "parts", .. })));
+    assert!(staged(caps::PARTS).is_ok());
+    assert!(matches!(staged(caps::PARTS + 1), Err(DecodeError::TooMany { field: "parts", .. })));
 }

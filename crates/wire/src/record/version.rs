@@ -7,7 +7,7 @@ use crate::message::{self, record_id_to_uuid, uuid_to_record_id};
 use crate::model_name::model_name;
 use crate::{
     Audience, ClientId, ContentHash, GpuUuid, TensorId, TensorName, Token, VersionId, VersionTag,
-    limits,
+    caps,
 };
 
 /// A version of a model.
@@ -20,12 +20,10 @@ pub struct VersionRecord {
     pub user: u32,
     pub group: u32,
     pub device: GpuUuid,
-    /// With whom it is shared.
     pub audience: Audience,
     /// The slabs of its arena, in order.
     pub parts: Vec<TensorId>,
     pub creator: ClientId,
-    /// When it was begun.
     pub created_unix_ms: u64,
 }
 
@@ -47,12 +45,12 @@ pub(super) fn write_staged(staged: &VersionRecord) -> fb::VersionStaged {
 
 pub(super) fn read_staged(staged: fb::VersionStagedRef<'_>) -> Read<VersionRecord> {
     let parts = message::required("parts", staged.parts()?)?;
-    message::at_most("parts", parts.len(), limits::PARTS)?;
+    message::at_most("parts", parts.len(), caps::PARTS)?;
     Ok(VersionRecord {
         version: VersionId(uuid("version", staged.version()?)?),
         model: model_name(message::required("model", staged.model()?)?)?,
         tag: VersionTag::new(message::required("tag", staged.tag()?)?)?,
-        tenant: message::text_up_to("tenant", staged.tenant()?, limits::NAME_BYTES)?,
+        tenant: message::text_up_to("tenant", staged.tenant()?, caps::NAME_BYTES)?,
         user: staged.user()?,
         group: staged.group()?,
         device: message::gpu("device", staged.device()?)?,
@@ -73,7 +71,6 @@ pub struct ReadyRecord {
     pub content: ContentHash,
     pub tensors: u32,
     pub bytes: u64,
-    /// Where it came from.
     pub source: String,
     pub ready_unix_ms: u64,
     /// It became the current one in the same step.
@@ -102,7 +99,7 @@ pub(super) fn read_ready(ready: fb::VersionReadyRef<'_>) -> Read<ReadyRecord> {
         content: hash("content", ready.content()?)?,
         tensors: ready.tensors()?,
         bytes: ready.bytes()?,
-        source: message::text_up_to("source", ready.source()?, limits::TEXT_BYTES)?,
+        source: message::text_up_to("source", ready.source()?, caps::TEXT_BYTES)?,
         ready_unix_ms: ready.ready_unix_ms()?,
         current: ready.current()?,
     })

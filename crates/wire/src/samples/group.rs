@@ -27,7 +27,7 @@ pub(super) fn requests() -> Vec<Sample<RequestBody>> {
         token: Token(id(13)),
         group: Some(name("x")),
         device: Some(GPU),
-        limit: Some(GroupLimit::Part(500)),
+        limit: Some(GroupLimit::Permille(500)),
     };
     let alone = GroupJoin { group: None, device: None, limit: None, ..join.clone() };
     vec![

@@ -19,6 +19,7 @@ use crate::{GpuUuid, HANDLE_BYTES, Transport};
 
 pub use manifest::manifests;
 pub use record::records;
+pub use tensor::info as tensor_info;
 
 pub type Sample<T> = (&'static str, T);
 

@@ -56,6 +56,8 @@ pub(super) fn requests() -> Vec<Sample<RequestBody>> {
         ("inspect", RequestBody::TensorInspect(Target::Name("acts/x".parse().unwrap()))),
         ("inspect-id", RequestBody::TensorInspect(Target::Id(tensor))),
         ("list", RequestBody::TensorList { prefix: "acts/".into() }),
+        ("moves-expected", RequestBody::MovesExpected { device: Some(GPU) }),
+        ("moves-expected-anywhere", RequestBody::MovesExpected { device: None }),
         ("rename", rename(tensor.into(), "acts/z")),
         ("rename-model", rename(VersionId(id(3)).into(), "llama")),
     ];
@@ -87,7 +89,9 @@ fn moves() -> [Sample<RequestBody>; 8] {
     ]
 }
 
-fn info() -> TensorInfo {
+/// A tensor as a pond describes it.
+#[must_use]
+pub fn info() -> TensorInfo {
     TensorInfo {
         tensor: TensorId(id(2)),
         name: Some(name("acts/x")),

@@ -11,7 +11,6 @@ use crate::units;
 pub struct Account {
     /// Bytes taken from the GPU.
     pub slab_bytes: u64,
-    /// Bytes of the tensors in them.
     pub tensor_bytes: u64,
     pub tensors: u64,
     pub leases: u64,

@@ -124,9 +124,10 @@ impl Alone {
                 None => continue,
                 Some(GroupLimit::Unlimited) => NO_LIMIT,
                 Some(GroupLimit::Bytes(bytes)) => bytes / UNIT,
-                Some(GroupLimit::Part(part)) => {
-                    let card = card.ok_or_else(|| failed("a part of a card", "no card is seen"))?;
-                    Size::Part(part).of(card) / UNIT
+                Some(GroupLimit::Permille(part)) => {
+                    let card =
+                        card.ok_or_else(|| failed("a part of a card", "no card is visible"))?;
+                    Size::Permille(part).of(card) / UNIT
                 }
             };
             if units == 0 {

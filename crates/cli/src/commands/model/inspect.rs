@@ -43,8 +43,8 @@ pub fn neither(name: &str, no_model: millpond::Error, no_tensor: CommandError) -
             report.failure.hint = Some(match (no_model.similar(), tensors) {
                 ([only], 0) => format!("did you mean the model '{only}'?"),
                 ([], 1) => format!("did you mean '{}'?", report.failure.similar[0]),
-                ([_, ..], 0) => "`millpond models` shows what there is".to_owned(),
-                _ => "`millpond ls` shows what there is".to_owned(),
+                ([_, ..], 0) => "`millpond models` lists the models".to_owned(),
+                _ => "`millpond ls` lists all objects".to_owned(),
             });
             report.into()
         }

@@ -102,7 +102,7 @@ impl<'a> Word<'a> {
                 if found.is_empty() {
                     let message = format!("nothing of yours matches '{}'", self.text);
                     let failure = Failure::new(ErrorKind::NotFound, message);
-                    return Err(failure.hint("`millpond ls` shows what there is").into());
+                    return Err(failure.hint("`millpond ls` lists all objects").into());
                 }
                 Ok(found)
             }

@@ -28,7 +28,6 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Object {
     Tensor(TensorInfo),
-    /// A version of a model.
     Version(VersionInfo),
 }
 

@@ -150,7 +150,7 @@ fn users_leave_places_to_each_other_and_to_the_operator() {
     for work in [join(), named("more")] {
         let failure = play.ask_as(by(3), work).unwrap_err();
         assert_eq!(failure.kind, ErrorKind::TooMany);
-        assert!(failure.message.contains("the operator's"), "{failure}");
+        assert!(failure.message.contains("for the operator"), "{failure}");
     }
     play.make("team", GIB);
     play.join(join_of(None, None)).unwrap();

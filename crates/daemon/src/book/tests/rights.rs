@@ -53,7 +53,7 @@ fn who_made_a_group_changes_its_limit_and_removes_it_and_nobody_else_does() {
             GroupSet { limit: Some(GroupLimit::Unlimited), ..own },
         ] {
             let said = denied(play.ask_as(somebody(), GroupWork::Set(set.clone())));
-            assert!(said.contains("may change its limit"), "{set:?}: {said}");
+            assert!(said.contains("may change only its limit"), "{set:?}: {said}");
         }
     }
     assert_eq!(play.ask_as(somebody(), GroupWork::Remove(name("own"))), Ok(ReplyBody::Done));

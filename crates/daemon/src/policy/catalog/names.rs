@@ -10,10 +10,9 @@ use crate::policy::owner::{Caller, Owner};
 /// wait for a hint.
 pub(super) const COMPARED_NAMES: usize = 2_000;
 const COMPARED_BYTES: usize = 64;
-/// Names that are proposed.
 const PROPOSED_NAMES: usize = 3;
 
-/// A part of the names.
+/// A name space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::policy) enum Scope {
     User(u32),
@@ -83,6 +82,6 @@ fn begins_alike(wanted: &str, found: &str) -> bool {
 pub(in crate::policy) fn way_out(similar: &[String], command: &str) -> String {
     match similar {
         [only] => format!("did you mean '{only}'?"),
-        _ => format!("`{command}` shows what there is"),
+        _ => format!("`{command}` lists all of them"),
     }
 }

@@ -1,14 +1,14 @@
 //! A version is complete: its manifest is held, and with that readers may have it.
 
+use millpond_view::units::count;
 use millpond_wire::message::{EventKind, VersionCommit, VersionState};
 use millpond_wire::record::{ReadyRecord, Record};
-use millpond_wire::{ClientId, ErrorKind, Failure};
+use millpond_wire::{Backing, ClientId, ErrorKind, Failure};
 
 use crate::policy::answer::{Answer, from_port};
 use crate::policy::owner::Caller;
 use crate::policy::pond::Pond;
 use crate::policy::ports::{Held, Ports};
-use crate::policy::words::count;
 
 impl<P: Ports> Pond<P> {
     /// One record says all of it, also that the version is current from now on.
@@ -45,7 +45,7 @@ impl<P: Ports> Pond<P> {
             let message = format!("the manifest of {label} cannot be held: {why}");
             return Err(Failure::new(ErrorKind::Invalid, message));
         }
-        if let Err(error) = ports.hold(Held::Manifest(id), &manifest) {
+        if let Err(error) = ports.hold(Held::Manifest(id), Backing::default(), &manifest) {
             ports.let_go(Held::Manifest(id), Some(manifest));
             return Err(from_port(error));
         }

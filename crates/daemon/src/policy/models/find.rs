@@ -2,7 +2,7 @@
 
 use millpond_wire::message::VersionState;
 use millpond_wire::{
-    ClientId, ErrorKind, Failure, TensorRef, VersionId, VersionTag, VersionTarget, limits,
+    ClientId, ErrorKind, Failure, TensorRef, VersionId, VersionTag, VersionTarget, caps,
 };
 use uuid::Uuid;
 
@@ -64,7 +64,7 @@ impl<F> Models<F> {
         let VersionTarget::Name(name) = target else {
             let message = format!("version {target} not found");
             return Failure::new(ErrorKind::NotFound, message)
-                .hint("`millpond models` shows what there is");
+                .hint("`millpond models` lists the models");
         };
         let Some((_, model)) = self.find_model(caller, &name.model) else {
             return self.no_model(caller, &name.model);
@@ -78,7 +78,7 @@ impl<F> Models<F> {
                 let mut failure = Failure::new(ErrorKind::NotFound, message)
                     .hint(format!("available: {}", tags.join(", ")));
                 failure.similar = tags;
-                failure.similar.truncate(limits::FAILURE_LIST);
+                failure.similar.truncate(caps::FAILURE_LIST);
                 failure
             }
             None => {
@@ -160,7 +160,7 @@ impl<F> Models<F> {
         match version.state {
             VersionState::Staging => Ok(version),
             VersionState::Ready => {
-                let message = format!("{label} is ready, and never changes again");
+                let message = format!("{label} is ready and can no longer change");
                 Err(Failure::new(ErrorKind::Exists, message).hint("stage another version"))
             }
             VersionState::Draining => Err(retired(&label, None)),

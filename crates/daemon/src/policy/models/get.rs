@@ -1,9 +1,10 @@
 //! Versions are attached to: a lease, the manifest, and the slabs' descriptors.
 
+use millpond_view::units;
 use millpond_wire::message::{PartInfo, ReplyBody, VersionGet, VersionGrant, VersionState};
 use millpond_wire::{
     Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId, VersionId,
-    VersionTarget, limits,
+    VersionTarget, caps,
 };
 
 use super::{Version, lost, retired};
@@ -14,7 +15,6 @@ use crate::policy::owner::Caller;
 use crate::policy::parked::{RequestId, WaitKey, Wish};
 use crate::policy::pond::Pond;
 use crate::policy::ports::{ConnId, Ports};
-use crate::policy::words;
 
 impl<P: Ports> Pond<P> {
     pub(in crate::policy) fn get_version(
@@ -77,7 +77,7 @@ impl<P: Ports> Pond<P> {
                 return Err(retired(&label, self.models.current_tag(version)));
             }
             VersionState::Ready if mode == Mode::ReadWrite => {
-                let message = format!("{label} is ready, and never changes again");
+                let message = format!("{label} is ready and can no longer change");
                 return Err(Failure::new(ErrorKind::Invalid, message)
                     .hint("open it read-only, or stage another version"));
             }
@@ -128,7 +128,7 @@ impl<P: Ports> Pond<P> {
         if !client.caller.may_use(&version.owner, version.audience) {
             let message = format!("{} is not shared with you", version.label());
             return Err(Failure::new(ErrorKind::Denied, message)
-                .hint("the admin socket is for looking and retiring, not for mapping"));
+                .hint("the admin socket can list and retire versions, but not map them"));
         }
         let (user, since_ms) = (client.owner().user, ports.now_ms());
         let begun = Lease { target, mode, since_ms, counted: false };
@@ -136,7 +136,7 @@ impl<P: Ports> Pond<P> {
         let token = self.leases.token(client_id, lease, target, mode, user);
         let mut fds: Vec<P::Fd> = version.manifest.iter().cloned().collect();
         let has_manifest = !fds.is_empty();
-        let slabs = self.slab_fds(version, 0, limits::MESSAGE_FDS - fds.len());
+        let slabs = self.slab_fds(version, 0, caps::MESSAGE_FDS - fds.len());
         let count = u32::try_from(slabs.len()).unwrap_or(0);
         fds.extend(slabs);
         let grant = VersionGrant {
@@ -207,12 +207,12 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::NotFound, format!("version {id} not found")));
         };
         let at = usize::try_from(first).unwrap_or(usize::MAX);
-        let most = usize::try_from(count).unwrap_or(usize::MAX).min(limits::MESSAGE_FDS);
+        let most = usize::try_from(count).unwrap_or(usize::MAX).min(caps::MESSAGE_FDS);
         if at >= version.parts.len() || most == 0 {
             let message = format!(
                 "{} has {}",
                 version.label(),
-                words::count(version.parts.len() as u64, "slab")
+                units::count(version.parts.len() as u64, "slab")
             );
             return Err(Failure::new(ErrorKind::Invalid, message));
         }

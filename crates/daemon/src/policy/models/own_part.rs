@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use millpond_view::units::count;
 use millpond_wire::message::VersionState;
 use millpond_wire::record::Record;
 use millpond_wire::{ErrorKind, Failure, VersionId};
@@ -12,7 +13,6 @@ use crate::policy::parked::RequestId;
 use crate::policy::pond::Pond;
 use crate::policy::ports::Ports;
 use crate::policy::slabs::{SlabClass, SlabSize};
-use crate::policy::words::count;
 
 impl<P: Ports> Pond<P> {
     /// The request for it.
@@ -47,7 +47,7 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::Lost, message));
         };
         if self.catalog.len() >= self.caps.tensors {
-            let message = format!("{} tensors and slabs are the limit", self.caps.tensors);
+            let message = format!("at most {} tensors and slabs are allowed", self.caps.tensors);
             return Err(Failure::new(ErrorKind::TooMany, message)
                 .hint("raise `limits.tensors` in the configuration"));
         }

@@ -64,7 +64,7 @@ impl<P: Ports> Pond<P> {
                     ),
                     VersionState::Ready if writes => Failure::new(
                         ErrorKind::Denied,
-                        format!("{label} is ready, and never changes again"),
+                        format!("{label} is ready and can no longer change"),
                     )
                     .hint("stage another version"),
                     _ => retired(&label, None),

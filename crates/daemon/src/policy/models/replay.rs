@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use millpond_wire::message::VersionState;
 use millpond_wire::record::{Record, VersionRecord};
-use millpond_wire::{ClientId, TensorId, limits};
+use millpond_wire::{ClientId, TensorId, caps};
 
 use super::{Models, Version};
 use crate::policy::catalog::NameKey;
@@ -107,7 +107,7 @@ impl<F> Models<F> {
                 let staged = version.record(id);
                 // What a later record of a version no longer has, it had before.
                 let former: Vec<TensorId> = version.former.iter().copied().collect();
-                for parts in former.chunks(limits::PARTS) {
+                for parts in former.chunks(caps::PARTS) {
                     let parts = parts.to_vec();
                     records.push(Record::VersionStaged(VersionRecord { parts, ..staged.clone() }));
                 }

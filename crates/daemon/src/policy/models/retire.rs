@@ -1,5 +1,6 @@
 //! Versions go: no new leases first, then, with the last lease, the memory.
 
+use millpond_view::units::count;
 use millpond_wire::message::{EventKind, VersionState};
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, ErrorKind, Failure, SlabId, TensorId, VersionId, VersionTarget};
@@ -14,7 +15,6 @@ use crate::policy::parked::Until;
 use crate::policy::pond::Pond;
 use crate::policy::ports::{Held, PortError, Ports};
 use crate::policy::release::Ending;
-use crate::policy::words::count;
 
 impl<P: Ports> Pond<P> {
     pub(in crate::policy) fn retire(

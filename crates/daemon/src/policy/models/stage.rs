@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use millpond_view::units::bytes as format_bytes;
+use millpond_view::units::count;
 use millpond_wire::message::{EventKind, VersionStage};
 use millpond_wire::record::{Record, VersionRecord};
 use millpond_wire::{Audience, ErrorKind, Failure, LeaseId, Mode, VersionId, VersionTag};
@@ -16,7 +17,6 @@ use crate::policy::parked::{RequestId, Until, Wish};
 use crate::policy::pond::Pond;
 use crate::policy::ports::{ConnId, Ports};
 use crate::policy::slabs::{SlabClass, SlabSize};
-use crate::policy::words::count;
 
 impl<P: Ports> Pond<P> {
     pub(in crate::policy) fn stage(
@@ -34,7 +34,7 @@ impl<P: Ports> Pond<P> {
         }
         if let Some(version) = self.models.versions.get(&id) {
             if version.creator != client {
-                let message = format!("version {id} is another process's");
+                let message = format!("version {id} belongs to another process");
                 return Err(Failure::new(ErrorKind::Denied, message));
             }
             return self.answer_stage(ports, by.conn, id, stage.lease);
@@ -69,7 +69,7 @@ impl<P: Ports> Pond<P> {
             return Err(self.cap_reached(ports, &account, refused));
         }
         if self.catalog.len() + wanted.len() > self.caps.tensors {
-            let message = format!("{} tensors and slabs are the limit", self.caps.tensors);
+            let message = format!("at most {} tensors and slabs are allowed", self.caps.tensors);
             return Err(Failure::new(ErrorKind::TooMany, message)
                 .hint("raise `limits.tensors` in the configuration"));
         }
@@ -109,10 +109,10 @@ impl<P: Ports> Pond<P> {
             return Err(gone("version", key.version));
         };
         if making.client != client {
-            let message = format!("version {} is another process's", key.version);
+            let message = format!("version {} belongs to another process", key.version);
             return Err(Failure::new(ErrorKind::Denied, message));
         }
-        let message = "the same was asked for again; that request gets the answer";
+        let message = "the same request was sent again, and that one gets the answer";
         let earlier = self.parked.first(Until::Slabs(key));
         self.answer_parked(ports, earlier, Err(Failure::new(ErrorKind::Invalid, message)));
         self.park(by, Wish::Slabs(key), None);

@@ -1,5 +1,6 @@
 //! Another version becomes current: one record, and readers find it from then on.
 
+use millpond_view::units::count;
 use millpond_wire::message::{EventKind, ReplyBody, VersionState};
 use millpond_wire::record::Record;
 use millpond_wire::{ErrorKind, Failure, TensorRef, Token, VersionId, VersionTag};
@@ -10,7 +11,6 @@ use crate::policy::catalog::NameKey;
 use crate::policy::owner::{Caller, not_yours};
 use crate::policy::pond::Pond;
 use crate::policy::ports::Ports;
-use crate::policy::words::count;
 
 impl<P: Ports> Pond<P> {
     pub(in crate::policy) fn swap(

@@ -146,7 +146,7 @@ pub(super) fn retired(label: &str, current: Option<&VersionTag>) -> Failure {
     let failure = Failure::new(ErrorKind::Retired, message);
     match current {
         Some(_) => failure.hint("attach without a version to get the current one"),
-        None => failure.hint("`millpond models` shows what there is"),
+        None => failure.hint("`millpond models` lists the models"),
     }
 }
 

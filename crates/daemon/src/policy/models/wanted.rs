@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use millpond_view::units::bytes as format_bytes;
 use millpond_wire::message::{PartSpec, VersionStage, VersionState};
-use millpond_wire::{ClientId, ErrorKind, Failure, TensorId, VersionTag, limits};
+use millpond_wire::{ClientId, ErrorKind, Failure, TensorId, VersionTag, caps};
 
 use super::Version;
 use super::making::Making;
@@ -40,7 +40,7 @@ impl<P: Ports> Pond<P> {
         if of_another {
             let message = format!("model '{name}' belongs to another user");
             return Err(Failure::new(ErrorKind::Denied, message)
-                .hint("take another name, or your own part of the names"));
+                .hint("choose another name, or one in your own scope"));
         }
         let Some(tag) = wanted else {
             let versions = known.into_iter().flat_map(|model| &model.versions);
@@ -62,10 +62,10 @@ impl<P: Ports> Pond<P> {
         let message = match state {
             Err(Some(pid)) => format!("{name}@{tag} is being staged by pid {pid}"),
             Err(None) => format!("{name}@{tag} is being staged"),
-            Ok(state) => format!("{name}@{tag} exists already and is {}", state.name()),
+            Ok(state) => format!("{name}@{tag} already exists and is {}", state.name()),
         };
         Err(Failure::new(ErrorKind::Exists, message).hint(format!(
-            "`millpond retire {name} {tag}` gives it up, or take another `--version`"
+            "`millpond retire {name} {tag}` gives it up; or choose another `--version`"
         )))
     }
 
@@ -76,16 +76,16 @@ impl<P: Ports> Pond<P> {
         class: &SlabClass,
     ) -> Result<Vec<(usize, u64)>, Failure> {
         let invalid = |message: String| Err(Failure::new(ErrorKind::Invalid, message));
-        if !(1..=limits::PARTS).contains(&stage.parts.len()) {
+        if !(1..=caps::PARTS).contains(&stage.parts.len()) {
             let count = stage.parts.len();
-            return invalid(format!("a version has 1 to {} slabs, not {count}", limits::PARTS));
+            return invalid(format!("a version has 1 to {} slabs, not {count}", caps::PARTS));
         }
         let mut wanted = Vec::new();
         let mut sum: u64 = 0;
         let mut seen = BTreeSet::new();
         for (place, part) in stage.parts.iter_mut().enumerate() {
             let bytes = part.bytes.checked_next_multiple_of(GRANULARITY);
-            let Some(bytes) = bytes.filter(|bytes| (1..=limits::TENSOR_ELEMENTS).contains(bytes))
+            let Some(bytes) = bytes.filter(|bytes| (1..=caps::TENSOR_ELEMENTS).contains(bytes))
             else {
                 return invalid(format!("slab {place} cannot have {} bytes", part.bytes));
             };
@@ -97,12 +97,12 @@ impl<P: Ports> Pond<P> {
                     wanted.push((place, bytes));
                 }
                 Some(id) if !seen.insert(id) => {
-                    return invalid(format!("slab {place} is in the version already"));
+                    return invalid(format!("slab {place} is already in the version"));
                 }
                 Some(id) => self.may_share(place, id, part, class)?,
             }
         }
-        if sum > limits::TENSOR_ELEMENTS {
+        if sum > caps::TENSOR_ELEMENTS {
             return invalid(format!("{sum} bytes are more than any GPU has"));
         }
         Ok(wanted)
@@ -123,10 +123,10 @@ impl<P: Ports> Pond<P> {
         let found = found.and_then(|tensor| Some((tensor, self.slabs.get(tensor.slab)?)));
         // What another user has is not told.
         let Some((tensor, slab)) = found.filter(|(_, slab)| slab.class.owner == class.owner) else {
-            return invalid(format!("no version of yours has {id}"));
+            return invalid(format!("none of your versions has {id}"));
         };
         if self.models.with_part(id).next().is_none() {
-            return invalid(format!("no version has {id} any more"));
+            return invalid(format!("no version has {id} any longer"));
         }
         if slab.is_lost() {
             return invalid("its memory is lost".to_owned());

@@ -31,7 +31,7 @@ impl<P: Ports> Pond<P> {
         // A repeat joins the move that is under way: two of them would race.
         if let Some(job) = self.movers.same(client, what.token) {
             // The move goes on, but the earlier request for it does not: each is answered once.
-            let message = "the same move was asked for again; that request gets its answer";
+            let message = "the same move was requested again, and that request gets the answer";
             let earlier = self.parked.first(Until::Moved(job));
             self.answer_parked(ports, earlier, Err(Failure::new(ErrorKind::Invalid, message)));
             self.park(by, Wish::Move(job), None);
@@ -67,6 +67,20 @@ impl<P: Ports> Pond<P> {
         self.park(by, Wish::Move(job), None);
         self.feed_mover(ports, device);
         Ok(Answered::Parked)
+    }
+
+    /// Starts a mover ahead of a client's moves. While the driver has not said which GPUs there are,
+    /// nothing is started: the moves wait for their slabs longer than for a mover.
+    pub(in crate::policy) fn moves_expected(
+        &mut self,
+        ports: &mut P,
+        device: Option<GpuUuid>,
+    ) -> Answer<P::Fd> {
+        self.check_draining()?;
+        if let Some(device) = self.gpus.choose(device)? {
+            self.expect_moves(ports, device);
+        }
+        now(ReplyBody::Done)
     }
 
     /// Whether these bytes of a tensor may be written, or read; and where they lie.

@@ -120,7 +120,7 @@ impl<P: Ports> Pond<P> {
         let is_mapped = mover.slabs.contains_key(&slab);
         *mover.slabs.entry(slab).or_insert(0) += 1;
         if !is_mapped && let Some(found) = self.slabs.get(slab) {
-            let map = ToMover::Map { slab, bytes: found.bytes };
+            let map = ToMover::Map { slab, bytes: found.bytes, backing: found.backing };
             ports.tell_mover(device, map, found.fd.clone());
         }
     }

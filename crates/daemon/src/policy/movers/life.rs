@@ -4,7 +4,7 @@ use millpond_mover::channel::{FromMover, ToMover, Why};
 use millpond_wire::message::{EventKind, MoverInfo};
 use millpond_wire::{ClientId, ErrorKind, Failure, GpuUuid};
 
-use super::{Mover, Stage};
+use super::{Mover, Phase};
 use crate::policy::clients::Client;
 use crate::policy::owner::{Caller, Owner};
 use crate::policy::pond::Pond;
@@ -14,9 +14,9 @@ impl<P: Ports> Pond<P> {
     /// Starts a mover where there is work and none, and gives one what it can take.
     pub(super) fn feed_mover(&mut self, ports: &mut P, device: GpuUuid) {
         let Some(mover) = self.movers.by_device.get(&device) else { return };
-        match mover.stage {
-            Stage::Absent if !mover.waiting.is_empty() => self.start_mover(ports, device),
-            Stage::Ready => {
+        match mover.phase {
+            Phase::Absent if !mover.waiting.is_empty() => self.start_mover(ports, device),
+            Phase::Ready => {
                 let rested = mover.sent.is_empty();
                 while self.send_next(ports, device) {}
                 // Of one that is at work, more work is no sign of life.
@@ -31,7 +31,7 @@ impl<P: Ports> Pond<P> {
     /// Starts a mover ahead of moves that are about to be asked for: its context takes longer than
     /// whatever has to happen before them. One that gets no work ends like any other.
     pub(in crate::policy) fn expect_moves(&mut self, ports: &mut P, device: GpuUuid) {
-        if self.movers.by_device.entry(device).or_default().stage == Stage::Absent {
+        if self.movers.by_device.entry(device).or_default().phase == Phase::Absent {
             self.start_mover(ports, device);
         }
     }
@@ -45,7 +45,7 @@ impl<P: Ports> Pond<P> {
             return;
         }
         if let Some(mover) = self.movers.by_device.get_mut(&device) {
-            mover.stage = Stage::Starting;
+            mover.phase = Phase::Starting;
         }
         self.movers.await_sign(device, ports.monotonic_ms(), self.caps.movers);
         ports.start_mover(device);
@@ -85,7 +85,7 @@ impl<P: Ports> Pond<P> {
     pub fn mover_not_started(&mut self, ports: &mut P, device: GpuUuid, text: &str) {
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
         if mover.client.is_none() {
-            mover.stage = Stage::Absent;
+            mover.phase = Phase::Absent;
             mover.deadline_ms = None;
         }
         let failure = Failure::new(ErrorKind::Mover, format!("no mover for {device}: {text}"))
@@ -99,19 +99,19 @@ impl<P: Ports> Pond<P> {
     /// A mover has said something.
     pub fn mover_said(&mut self, ports: &mut P, device: GpuUuid, said: FromMover) {
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
-        if mover.stage == Stage::Ending && !matches!(said, FromMover::Done { .. }) {
+        if mover.phase == Phase::Ending && !matches!(said, FromMover::Done { .. }) {
             return;
         }
         match said {
-            FromMover::Ready => mover.stage = Stage::Ready,
+            FromMover::Ready => mover.phase = Phase::Ready,
             FromMover::Failed { text } => {
-                mover.stage = Stage::Ending;
+                mover.phase = Phase::Ending;
                 self.mover_not_started(ports, device, &text);
             }
             FromMover::Mapped { .. } | FromMover::Unmapped { .. } => {}
-            FromMover::MapFailed { slab, text } => {
+            FromMover::MapFailed { slab, why, text } => {
                 // Its jobs fail one by one, each with its own answer; this one says why.
-                tracing::error!(%slab, "the mover of {device} cannot map a slab: {text}");
+                tracing::error!(%slab, ?why, "the mover of {device} cannot map a slab: {text}");
             }
             FromMover::Done { job, hashes } => {
                 if let Some(moving) = mover.sent.remove(&job) {
@@ -130,6 +130,7 @@ impl<P: Ports> Pond<P> {
                     let kind = match why {
                         Why::File => ErrorKind::File,
                         Why::Range => ErrorKind::Driver,
+                        Why::Unsupported => ErrorKind::Unsupported,
                         Why::Epoch | Why::Driver => ErrorKind::Internal,
                     };
                     self.let_job_go(ports, device, &moving, false);
@@ -144,7 +145,7 @@ impl<P: Ports> Pond<P> {
 
     /// A mover's channel has ended: it dies, and its pidfd says when it is gone.
     pub fn mover_hung_up(&mut self, ports: &mut P, device: GpuUuid) {
-        let ending = |mover: &Mover<P::Fd>| mover.stage == Stage::Ending;
+        let ending = |mover: &Mover<P::Fd>| mover.phase == Phase::Ending;
         if !self.movers.by_device.get(&device).is_some_and(ending) {
             self.lose_mover(ports, device, "it hung up");
         }
@@ -153,7 +154,7 @@ impl<P: Ports> Pond<P> {
     /// Kills a mover that cannot be trusted; what it had is answered when it is gone.
     fn lose_mover(&mut self, ports: &mut P, device: GpuUuid, why: &str) {
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
-        mover.stage = Stage::Ending;
+        mover.phase = Phase::Ending;
         let client = mover.client.and_then(|client| self.clients.get(client));
         if let Some(pidfd) = client.and_then(|client| client.pidfd.as_ref()) {
             ports.kill(pidfd);
@@ -190,9 +191,9 @@ impl<P: Ports> Pond<P> {
             return;
         };
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
-        let was_lost = !mover.sent.is_empty() || mover.stage != Stage::Ending;
+        let was_lost = !mover.sent.is_empty() || mover.phase != Phase::Ending;
         let sent = std::mem::take(&mut mover.sent);
-        mover.stage = Stage::Absent;
+        mover.phase = Phase::Absent;
         mover.client = None;
         mover.slabs.clear();
         mover.leases.clear();
@@ -202,7 +203,7 @@ impl<P: Ports> Pond<P> {
                 ErrorKind::Mover,
                 format!("the mover of {device} died during a {}", moving.what.work.name()),
             );
-            let failure = failure.hint("repeat it: another mover is started");
+            let failure = failure.hint("try again: another mover is being started");
             self.end_move(ports, (job, &moving), Err(failure));
         }
         if was_lost {
@@ -223,15 +224,15 @@ impl<P: Ports> Pond<P> {
             .collect();
         for device in due {
             let Some(mover) = self.movers.by_device.get_mut(&device) else { continue };
-            match mover.stage {
-                Stage::Ready if mover.is_idle() => {
-                    mover.stage = Stage::Ending;
+            match mover.phase {
+                Phase::Ready if mover.is_idle() => {
+                    mover.phase = Phase::Ending;
                     ports.tell_mover(device, ToMover::Stop, None);
                     let text = format!("the mover of {device} had nothing to do");
                     self.happened(ports, EventKind::MoverStopped, None, None, None, text);
                     self.movers.await_sign(device, ports.monotonic_ms(), self.caps.movers);
                 }
-                Stage::Ending => self.give_up_on_mover(ports, device),
+                Phase::Ending => self.give_up_on_mover(ports, device),
                 _ => self.lose_mover(ports, device, "it said nothing for too long"),
             }
         }

@@ -49,7 +49,7 @@ struct Moving<F> {
 
 /// Where a mover is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum Phase {
     /// There is no process.
     Absent,
     /// It has been asked for, and may hang before it says anything.
@@ -62,7 +62,7 @@ enum Stage {
 /// The mover of one GPU.
 #[derive(Debug)]
 pub(super) struct Mover<F> {
-    stage: Stage,
+    phase: Phase,
     client: Option<ClientId>,
     /// Not sent yet, oldest first.
     waiting: VecDeque<(u64, Moving<F>)>,
@@ -80,7 +80,7 @@ pub(super) struct Mover<F> {
 impl<F> Default for Mover<F> {
     fn default() -> Self {
         Self {
-            stage: Stage::Absent,
+            phase: Phase::Absent,
             client: None,
             waiting: VecDeque::new(),
             sent: BTreeMap::new(),
@@ -163,11 +163,11 @@ impl<F> Movers<F> {
         let MoverLimits { patience_ms, idle_ms } = patience;
         let Some(mover) = self.by_device.get_mut(&device) else { return };
         let largest = mover.sent.values().map(|moving| moving.what.bytes).max();
-        let within = match (mover.stage, largest) {
-            (Stage::Absent, _) => None,
-            (Stage::Starting | Stage::Ending, _) => Some(patience_ms),
-            (Stage::Ready, None) => Some(idle_ms),
-            (Stage::Ready, Some(bytes)) => Some(patience_ms + bytes / SLOWEST_BYTES_PER_MS),
+        let within = match (mover.phase, largest) {
+            (Phase::Absent, _) => None,
+            (Phase::Starting | Phase::Ending, _) => Some(patience_ms),
+            (Phase::Ready, None) => Some(idle_ms),
+            (Phase::Ready, Some(bytes)) => Some(patience_ms + bytes / SLOWEST_BYTES_PER_MS),
         };
         mover.deadline_ms = within.map(|within| now_ms.saturating_add(within));
     }

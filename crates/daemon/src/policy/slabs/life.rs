@@ -16,11 +16,11 @@ impl<F: Clone> Slabs<F> {
         (class, bytes): (SlabClass, u64),
         fd: F,
     ) -> Result<(), PortError> {
-        if let Err(error) = ports.hold(Held::Slab(id), &fd) {
+        let slab = Slab::new(class, bytes, fd.clone());
+        if let Err(error) = ports.hold(Held::Slab(id), slab.backing, &fd) {
             ports.let_go(Held::Slab(id), Some(fd));
             return Err(error);
         }
-        let slab = Slab::new(class, bytes, fd.clone());
         if let Err(error) = ports.journal(&slab.record(id)) {
             ports.let_go(Held::Slab(id), Some(fd));
             return Err(error);

@@ -23,7 +23,6 @@ pub(super) struct Slab<F> {
     /// What it can be used for.
     pub class: SlabClass,
     pub bytes: u64,
-    /// How its memory is reached.
     pub backing: Backing,
     /// The descriptor that belongs to the backing; `None` if it did not survive.
     pub fd: Option<F>,

@@ -44,7 +44,7 @@ fn a_user_has_so_many_clients_silent_ones_included_and_others_still_get_in() {
     let failure = play.turned_away(1, None);
     assert_eq!(
         (failure.kind, failure.message),
-        (ErrorKind::TooMany, "user 1 has 3 clients, the limit".into())
+        (ErrorKind::TooMany, "user 1 has 3 clients, the maximum".into())
     );
     let limit = failure.limit.unwrap();
     assert_eq!((limit.key.as_str(), limit.has, limit.cap), ("limits.clients_per_user", 3, 3));
@@ -72,7 +72,7 @@ fn a_process_is_few_clients_and_the_operators_as_many_as_there_may_be() {
         }
     }
     let failure = play.turned_away(1, Some(4242));
-    assert_eq!(failure.message, "process 4242 is 8 clients, the limit");
+    assert_eq!(failure.message, "process 4242 is 8 clients, the maximum");
     assert_eq!(failure.limit.unwrap().key, "limits.clients_per_process");
     play.client(1);
     let (conn, client) = (play.connect(0), ClientId::random());
@@ -93,7 +93,7 @@ fn all_users_leave_some_clients_to_root_and_the_ponds_own_user() {
         play.client(user);
     }
     let failure = play.turned_away(200, None);
-    assert_eq!(failure.message, "all users have 94 clients, the limit");
+    assert_eq!(failure.message, "all users have 94 clients, the maximum");
     assert_eq!(failure.limit.unwrap().key, "limits.clients");
     for _ in 0..6 {
         play.client(0);
@@ -113,7 +113,7 @@ fn a_user_has_so_many_leases_and_the_next_daemon_counts_the_claimed_ones() {
     play.get(one, "x", 2);
     play.get(two, "x", 1);
     let failure = play.refused(two, get("x", 2, Mode::ReadOnly, 0));
-    assert_eq!(failure.message, "user 1 has 3 leases, the limit");
+    assert_eq!(failure.message, "user 1 has 3 leases, the maximum");
     assert_eq!(failure.limit.unwrap().key, "limits.leases_per_user");
     play.get(one, "x", 2);
     play.release(one, 2);
@@ -142,7 +142,7 @@ fn a_user_has_so_many_waiting_requests_and_gets_what_is_there_all_the_same() {
     play.start(one, get("a", 1, Mode::ReadOnly, 1000));
     play.start(two, get("b", 1, Mode::ReadOnly, 1000));
     let failure = play.refused(two, get("c", 2, Mode::ReadOnly, 1000));
-    assert_eq!(failure.message, "user 1 has 2 waiting requests, the limit");
+    assert_eq!(failure.message, "user 1 has 2 waiting requests, the maximum");
     assert_eq!(failure.limit.unwrap().key, "limits.waits_per_user");
     play.get(two, "there", 3);
     assert_eq!(play.ask(one, RequestBody::Ping), ReplyBody::Done);

@@ -68,7 +68,7 @@ fn tensors_that_nobody_has_leased_for_long_go_with_their_memory() {
     assert!(play.is_alive(writing.tensor));
     assert_eq!(collect(&mut play, conn, Some(1000), false), expected);
     assert!(!play.exists(writing.tensor) && play.is_alive(used.tensor));
-    assert_eq!(play.told(EventKind::TensorDeleted), ["collected: nobody leased it for 1000 ms"]);
+    assert_eq!(play.told(EventKind::TensorDeleted), ["collected: no lease for 1000 ms"]);
     play.get(conn, "used", 2);
     assert_eq!(collect(&mut play, conn, Some(0), false).0, [young.tensor], "the other is leased");
     let operator = play.operator();

@@ -65,7 +65,7 @@ fn a_time_runs_from_creation_and_only_stops_new_leases() {
     assert!(play.is_alive(info.tensor));
     play.later(1);
     assert!(!play.is_alive(info.tensor) && play.exists(info.tensor), "a reader has it");
-    assert_eq!(play.told(EventKind::TensorDeleted), ["its time to live of 1s was over"]);
+    assert_eq!(play.told(EventKind::TensorDeleted), ["its time to live of 1s expired"]);
     assert_eq!(play.pond.tick(&mut play.world), None);
     play.release(conn, 1);
     assert!(!play.exists(info.tensor));
@@ -92,7 +92,7 @@ fn lingering_runs_from_the_end_of_the_last_lease_or_from_creation() {
     play.release(conn, 1);
     play.later(100);
     assert!(!play.is_alive(never.tensor) && play.is_alive(used.tensor));
-    assert_eq!(play.told(EventKind::TensorDeleted), ["nobody had a lease on it for 1s"]);
+    assert_eq!(play.told(EventKind::TensorDeleted), ["it had no lease for 1s"]);
     play.later(10_000);
     assert_eq!(life_of(&mut play, conn, used.tensor).linger_ms, Some(1000));
     play.release(conn, 2);

@@ -1,6 +1,7 @@
 //! The rules of a pond, in a world that the test plays.
 
 mod accounts;
+mod caps;
 mod collecting;
 mod corners;
 mod events;
@@ -8,7 +9,6 @@ mod groups;
 mod hang_ups;
 mod indexes;
 mod leases;
-mod limits;
 mod listings;
 mod lives;
 mod making;
@@ -29,7 +29,8 @@ use millpond_wire::message::{
 };
 use millpond_wire::record::Record;
 use millpond_wire::{
-    Audience, ClientId, Dtype, Epoch, Failure, GpuUuid, LeaseId, Mode, Shape, SlabId, TensorId,
+    Audience, Backing, ClientId, Dtype, Epoch, Failure, GpuUuid, LeaseId, Mode, Shape, SlabId,
+    TensorId,
 };
 
 use super::*;
@@ -127,7 +128,7 @@ impl Ports for World {
         Ok(())
     }
 
-    fn hold(&mut self, what: Held, fd: &u64) -> Result<(), PortError> {
+    fn hold(&mut self, what: Held, _backing: Backing, fd: &u64) -> Result<(), PortError> {
         self.did.push(Did::Hold(what));
         self.held.insert(what, *fd);
         Ok(())

@@ -460,7 +460,7 @@ fn only_who_stages_writes_and_parts_are_no_tensors() {
     assert_eq!(listed.len(), 1);
     play.commit(loader, committing(staged.info.version, true));
     let failure = play.refused(loader, moving(MoveWork::Zero, part));
-    assert!(failure.message.contains("never changes"), "{failure}");
+    assert!(failure.message.contains("can no longer change"), "{failure}");
     let pieces = MoveWork::Pieces { kind: PiecesKind::Hash, pieces: vec![], runs: vec![] };
     assert!(play.try_ask(other, moving(pieces, part)).is_none(), "everybody may hash it");
     let collect = RequestBody::Collect { unleased_for_ms: Some(0), dry_run: false };
@@ -595,11 +595,11 @@ fn a_large_version_comes_in_several_messages() {
     };
     assert_eq!(play.ask(loader, more(127, 1000, 1)), ReplyBody::Slabs { first: 127, count: 128 });
     let mut largest = attached.clone();
-    largest.parts.resize(millpond_wire::limits::PARTS, attached.parts[0]);
-    largest.info.source = "x".repeat(millpond_wire::limits::TEXT_BYTES);
+    largest.parts.resize(millpond_wire::caps::PARTS, attached.parts[0]);
+    largest.info.source = "x".repeat(millpond_wire::caps::TEXT_BYTES);
     let reply = Reply { number: 1, body: ReplyBody::Version(Box::new(largest)) };
     let bytes = reply.encode(&mut planus::Builder::new()).len();
-    assert!(bytes <= millpond_wire::limits::MESSAGE_BYTES, "{bytes} bytes beside descriptors");
+    assert!(bytes <= millpond_wire::caps::MESSAGE_BYTES, "{bytes} bytes beside descriptors");
     assert_eq!(play.ask(loader, more(255, 1000, 1)), ReplyBody::Slabs { first: 255, count: 45 });
     assert_eq!(play.refused(loader, more(300, 1, 1)).kind, ErrorKind::Invalid);
     assert_eq!(play.refused(loader, more(0, 1, 2)).kind, ErrorKind::Invalid);

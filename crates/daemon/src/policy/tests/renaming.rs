@@ -78,7 +78,7 @@ fn a_rename_is_for_the_owner_and_never_takes_anothers_name() {
     assert_eq!(failure.message, "tensor 'b' already exists");
     let failure = play.refused(owner, rename(mine.tensor, "public/p"));
     assert_eq!(failure.kind, ErrorKind::Exists);
-    assert!(failure.hint.unwrap().contains("user 2's"));
+    assert!(failure.hint.unwrap().contains("belongs to user 2"));
     let failure = play.refused(owner, rename(own.tensor, "public/b"));
     assert_eq!(failure.kind, ErrorKind::Invalid);
     assert_eq!(play.ask(owner, rename(mine.tensor, "public/a")), ReplyBody::Done);
@@ -104,7 +104,7 @@ fn whoever_asks_for_an_ended_tensor_is_told_why_it_is_gone() {
     play.create(conn, ready("shorts"));
     play.world.now += 6000;
     let failure = play.refused(conn, get("short", 1, Mode::ReadOnly, 0));
-    let said = "tensor 'short' not found; it ended 0 seconds ago: its time to live of 1s was over";
+    let said = "tensor 'short' not found; it ended 0 seconds ago: its time to live of 1s expired";
     assert_eq!((failure.kind, failure.message.as_str()), (ErrorKind::NotFound, said));
     assert!(failure.similar.is_empty());
     play.world.now += 130_000;

@@ -132,7 +132,7 @@ fn public_names_are_everybodys_and_found_bare() {
     assert_eq!(play.get(other, "x", 1).0.tensor, info.tensor);
     // Who cannot delete it is not told to.
     let larger = || RequestBody::TensorCreate(spec("public/x", 200));
-    for (conn, part) in [(other, "this one is user 1's"), (owner, "tensor rm public/x")] {
+    for (conn, part) in [(other, "this one belongs to user 1"), (owner, "tensor rm public/x")] {
         let failure = play.refused(conn, larger());
         assert_eq!(failure.kind, ErrorKind::Exists);
         assert!(failure.hint.as_ref().is_some_and(|hint| hint.contains(part)), "{failure:?}");

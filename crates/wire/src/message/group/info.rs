@@ -6,7 +6,7 @@ use super::super::ReplyBody;
 use super::super::list::{Entries, list};
 use super::super::read::{self, Read};
 use super::{read_users, required_name};
-use crate::{GpuUuid, GroupName, limits};
+use crate::{GpuUuid, GroupName, caps};
 
 /// A group on one GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,6 @@ pub struct GroupDevice {
     pub folded_bytes: u64,
     /// Mapped by its processes and charged to others.
     pub shared_bytes: u64,
-    /// Its processes that have something there.
     pub processes: u32,
 }
 
@@ -106,7 +105,7 @@ fn write_info(info: &GroupInfo) -> fb::GroupInfo {
 fn read_info(info: fb::GroupInfoRef<'_>, entries: &Entries) -> Read<GroupInfo> {
     Ok(GroupInfo {
         name: required_name(info.name()?)?,
-        folder: read::text_up_to("folder", info.folder()?, limits::PATH_BYTES)?,
+        folder: read::text_up_to("folder", info.folder()?, caps::PATH_BYTES)?,
         anonymous: info.anonymous()?,
         owner: Some(info.owner()?).filter(|owner| *owner != u32::MAX),
         users: read_users(info.users()?)?.unwrap_or_default(),
@@ -122,7 +121,6 @@ fn read_info(info: fb::GroupInfoRef<'_>, entries: &Entries) -> Read<GroupInfo> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberDevice {
     pub device: GpuUuid,
-    /// What it is charged with.
     pub charged_bytes: u64,
     /// What it may take without asking, the charged bytes included.
     pub credit_bytes: u64,
@@ -208,7 +206,7 @@ fn read_member(member: fb::MemberInfoRef<'_>, entries: &Entries) -> Read<MemberI
         slot: member.slot()?,
         pid: member.pid()?,
         host_pid: member.host_pid()?,
-        program: read::text_up_to("program", member.program()?, limits::PROGRAM_BYTES)?,
+        program: read::text_up_to("program", member.program()?, caps::PROGRAM_BYTES)?,
         started_unix_ms: member.started_unix_ms()?,
         alive: member.alive()?,
         devices: list("devices", member.devices()?, entries, read_member_device)?,
@@ -263,7 +261,7 @@ pub(in super::super) fn write_joined(
 pub(in super::super) fn read_joined(joined: fb::GroupJoinedRef<'_>) -> Read<ReplyBody> {
     Ok(ReplyBody::GroupJoined {
         name: required_name(joined.name()?)?,
-        folder: read::text_up_to("folder", joined.folder()?, limits::PATH_BYTES)?,
+        folder: read::text_up_to("folder", joined.folder()?, caps::PATH_BYTES)?,
         anonymous: joined.anonymous()?,
     })
 }

@@ -12,7 +12,7 @@ use crate::{Backing, Dtype, GpuUuid, LeaseId, Shape, SlabId, TensorId, TensorNam
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorInfo {
     pub tensor: TensorId,
-    /// Name inside its owner's part.
+    /// Name inside its owner's scope.
     pub name: Option<TensorName>,
     pub dtype: Dtype,
     pub shape: Shape,
@@ -22,13 +22,10 @@ pub struct TensorInfo {
     pub state: TensorState,
     pub generation: u64,
     pub user: u32,
-    /// With whom it is shared.
     pub audience: Audience,
     /// Ends with its creator's process.
     pub ephemeral: bool,
-    /// When it was made.
     pub created_unix_ms: u64,
-    /// The slab it lies in.
     pub slab: SlabId,
     pub slab_bytes: u64,
     /// Where in the slab it begins.

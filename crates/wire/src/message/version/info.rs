@@ -22,11 +22,9 @@ pub struct VersionInfo {
     pub state: VersionState,
     pub device: GpuUuid,
     pub user: u32,
-    /// With whom it is shared.
     pub audience: Audience,
     /// Bytes of its tensors; zero while it is staged.
     pub bytes: u64,
-    /// Bytes of its slabs.
     pub slab_bytes: u64,
     /// The part of them that other versions have as well.
     pub shared_bytes: u64,
@@ -36,7 +34,6 @@ pub struct VersionInfo {
     pub layout: Option<ContentHash>,
     /// Hash of everything, once it is ready.
     pub content: Option<ContentHash>,
-    /// When it was begun.
     pub created_unix_ms: u64,
     /// When it was complete.
     pub ready_unix_ms: Option<u64>,
@@ -47,7 +44,6 @@ pub struct VersionInfo {
     pub previous: bool,
     /// Its record survived but not its memory.
     pub lost: bool,
-    /// Where it came from.
     pub source: String,
     /// Who stages it, while somebody does.
     pub stager_pid: Option<u32>,
@@ -116,7 +112,6 @@ pub struct PartInfo {
     /// For moves, and for sharing it.
     pub tensor: TensorId,
     pub bytes: u64,
-    /// How it is reached.
     pub backing: Backing,
 }
 
@@ -215,7 +210,7 @@ pub(in super::super) fn read_details(
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelInfo {
-    /// Its name inside its owner's part.
+    /// Its name inside its owner's scope.
     pub name: TensorName,
     pub user: u32,
     /// In the order in which they were begun.

@@ -16,7 +16,7 @@ fn one_user_cannot_take_every_tensor() {
     let create = || RequestBody::TensorCreate(spec("c", 100));
     let failure = play.refused(conn, create());
     assert_eq!(failure.kind, ErrorKind::TooMany);
-    assert_eq!(failure.message, "user 1 has 2 tensors, the limit");
+    assert_eq!(failure.message, "user 1 has 2 tensors, the maximum");
     assert!(failure.hint.unwrap().contains("limits.tensors_per_user"));
     play.create(other, spec("c", 100));
     play.refused(conn, create());

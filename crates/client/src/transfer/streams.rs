@@ -17,14 +17,14 @@ use super::{Progress, Told};
 use crate::link::Link;
 use crate::{Error, Result, cancel};
 
-const STAGE_BYTES: u64 = 64 << 20;
+const CHUNK_BYTES: u64 = 64 << 20;
 /// One is filled while the other is emptied.
-const STAGES: usize = 2;
+const CHUNKS: usize = 2;
 /// What is read or written with one call.
 const COPY_BYTES: usize = 1 << 20;
 
-/// A part of the stream in a memfd.
-struct Stage {
+/// Bytes of the stream in a memfd.
+struct Chunk {
     file: OwnedFd,
     offset: u64,
     bytes: u64,
@@ -39,7 +39,7 @@ fn memfd(bytes: u64) -> Result<OwnedFd> {
     Ok(fd)
 }
 
-/// The memfd for the next part: the same one, unless somebody may still work at it.
+/// The memfd for the next chunk: the same one, unless somebody may still work at it.
 fn next(file: OwnedFd, landed: Landed, bytes: u64) -> Result<OwnedFd> {
     match landed {
         Landed::Cleanly => Ok(file),
@@ -47,9 +47,9 @@ fn next(file: OwnedFd, landed: Landed, bytes: u64) -> Result<OwnedFd> {
     }
 }
 
-fn stages(total: u64) -> (u64, usize) {
-    let bytes = STAGE_BYTES.min(total);
-    (bytes, usize::try_from(total.div_ceil(bytes.max(1))).unwrap_or(STAGES).min(STAGES))
+fn chunks(total: u64) -> (u64, usize) {
+    let bytes = CHUNK_BYTES.min(total);
+    (bytes, usize::try_from(total.div_ceil(bytes.max(1))).unwrap_or(CHUNKS).min(CHUNKS))
 }
 
 fn thread_failed(error: io::Error) -> Error {
@@ -66,10 +66,10 @@ pub(super) fn upload(
     told: Told<'_>,
 ) -> Result<()> {
     let total = to.bytes;
-    let (size, count) = stages(total);
+    let (size, count) = chunks(total);
     told(Progress { done: 0, total });
     thread::scope(|scope| {
-        let (fill, filled) = mpsc::channel::<Stage>();
+        let (fill, filled) = mpsc::channel::<Chunk>();
         let (empty, emptied) = mpsc::channel::<Result<(OwnedFd, u64)>>();
         for _ in 0..count {
             // Its other end is here.
@@ -77,7 +77,7 @@ pub(super) fn upload(
         }
         let tensor = to.tensor;
         let lane = move || {
-            for Stage { file, offset, bytes } in filled {
+            for Chunk { file, offset, bytes } in filled {
                 let job = Job { tensor, offset, bytes, work: MoveWork::Put { file_offset: 0 } };
                 let landed = moves::one(link, job, Some(&file));
                 let back = landed.and_then(|landed| Ok((next(file, landed, size)?, bytes)));
@@ -111,7 +111,7 @@ pub(super) fn upload(
                     "{label} ended after {have} bytes; tensor '{name}' takes {total}"
                 )));
             }
-            if fill.send(Stage { file: file.into(), offset, bytes }).is_err() {
+            if fill.send(Chunk { file: file.into(), offset, bytes }).is_err() {
                 // Why it is gone is the last that comes back.
                 loop {
                     take_back()?;
@@ -140,11 +140,11 @@ pub(super) fn download(
     told: Told<'_>,
     mut with: impl FnMut(&OwnedFd, u64, u64) -> Result<Landed>,
 ) -> Result<()> {
-    let (size, count) = stages(total);
+    let (size, count) = chunks(total);
     told(Progress { done: 0, total });
     thread::scope(|scope| {
         let (empty, emptied) = mpsc::channel::<OwnedFd>();
-        let (fill, filled) = mpsc::channel::<Result<(Stage, Landed)>>();
+        let (fill, filled) = mpsc::channel::<Result<(Chunk, Landed)>>();
         for _ in 0..count {
             // Its other end is here.
             let _ = empty.send(memfd(size)?);
@@ -157,8 +157,8 @@ pub(super) fn download(
                 let job = Job { tensor, offset, bytes, work: MoveWork::Get { file_offset: 0 } };
                 let landed = moves::one(link, job, Some(&file));
                 let over = landed.is_err();
-                let stage = Stage { file, offset, bytes };
-                if fill.send(landed.map(|landed| (stage, landed))).is_err() || over {
+                let chunk = Chunk { file, offset, bytes };
+                if fill.send(landed.map(|landed| (chunk, landed))).is_err() || over {
                     return;
                 }
                 offset += bytes;
@@ -170,13 +170,13 @@ pub(super) fn download(
             .map_err(thread_failed)?;
         let mut done = 0;
         while done < total {
-            let (stage, landed) = cancel::receive(&filled).unwrap_or_else(|| Err(lane_gone()))?;
-            let used = with(&stage.file, stage.offset, stage.bytes)?;
-            done += stage.bytes;
+            let (chunk, landed) = cancel::receive(&filled).unwrap_or_else(|| Err(lane_gone()))?;
+            let used = with(&chunk.file, chunk.offset, chunk.bytes)?;
+            done += chunk.bytes;
             told(Progress { done, total });
             let landed = if used == Landed::Repeated { used } else { landed };
             // The last ones are not taken any more.
-            let _ = empty.send(next(stage.file, landed, size)?);
+            let _ = empty.send(next(chunk.file, landed, size)?);
         }
         Ok(())
     })
@@ -198,7 +198,7 @@ fn read_into(
             break;
         }
         file.write_all_at(&buffer[..some], got)
-            .map_err(|error| Error::system("keeping a part of a stream", error))?;
+            .map_err(|error| Error::system("keeping a chunk of a stream", error))?;
         got += some as u64;
     }
     Ok(got)
@@ -226,7 +226,7 @@ pub(super) fn write_out(
     while done < bytes {
         let want = usize::try_from(bytes - done).unwrap_or(usize::MAX).min(buffer.len());
         let some = rustix::io::retry_on_intr(|| rustix::io::pread(file, &mut buffer[..want], done))
-            .map_err(|errno| Error::system("reading a part of a stream", errno))?;
+            .map_err(|errno| Error::system("reading a chunk of a stream", errno))?;
         if some == 0 {
             return Err(Error::Protocol("the pond cut off a memfd".to_owned()));
         }

@@ -1,0 +1,55 @@
+//! The first attach of a process, beside the first bare driver calls of another one.
+
+use std::time::Duration;
+
+use millpond_console::error::{CommandError, wrong};
+use millpond_trial::protocol::Order;
+
+use super::Rows;
+use crate::ground::Bench;
+use crate::json::RowJson;
+use crate::measure::Measure;
+use crate::row::Goal;
+use crate::samples::Samples;
+
+pub const FIRST: &str = "attach/first";
+pub const CONNECT: &str = "attach/connect";
+
+const FLOOR: &str = "bare import, reserve, map and set access, first in a process";
+const MODEL: &str = "millpond-bench/first";
+const PARTS: u32 = 8;
+const PART_BYTES: u64 = 2 << 20;
+
+/// Each round has two processes of its own, each of which has a context already.
+pub fn run(bench: &mut Bench) -> Rows {
+    let rounds = bench.ground.count(40, 5);
+    let stage = Measure::Stage { model: MODEL.to_owned(), parts: PARTS, part_bytes: PART_BYTES };
+    bench.worker.times(&Order::from(stage))?;
+    let measured = measure(bench, rounds);
+    bench.pond.remove_version(MODEL)?;
+    let (first, connect, raw) = measured?;
+    let goal = Goal { ratio: Some(1.5), value: Some(2000.0), gpu_only: true };
+    let what = format!("first attach of a process, {PARTS} handles, with its connection");
+    let first = RowJson::times(FIRST, what, &first).beside(FLOOR, &raw);
+    Ok(vec![
+        first.goal(goal, bench.ground.card.soft),
+        RowJson::times(CONNECT, "a connection before the first attach", &connect),
+    ])
+}
+
+fn measure(bench: &Bench, rounds: u32) -> Result<(Samples, Samples, Samples), CommandError> {
+    let (mut first, mut connect, mut raw) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let one = |what: fn(String, String) -> Measure| -> Result<Duration, CommandError> {
+            let mut worker = bench.another_worker("bench first")?;
+            let order = what(bench.ground.card.device.clone(), MODEL.to_owned());
+            let times = worker.times(&Order::from(order))?;
+            worker.end()?;
+            times.first().copied().ok_or_else(|| wrong("nothing was measured"))
+        };
+        raw.push(one(|device, model| Measure::FirstRaw { device, model })?);
+        first.push(one(|device, model| Measure::First { device, model })?);
+        connect.push(one(|device, _| Measure::FirstConnect { device })?);
+    }
+    Ok((Samples::new(first), Samples::new(connect), Samples::new(raw)))
+}
