@@ -88,7 +88,7 @@ impl Failed {
                 capacity_bytes: failure.capacity_bytes,
                 holders: failure.holders.iter().map(Holder::from).collect(),
                 ended_ago_ms: failure.ended_ago_ms,
-                limit: failure.limit.as_ref().map(ReachedLimit::from),
+                limit: failure.limit.as_deref().map(ReachedLimit::from),
             },
         }
     }

@@ -136,7 +136,7 @@ pub struct Failure {
     /// The time since an object of that name ended, where that is why it is not found.
     pub ended_ago_ms: Option<u64>,
     /// The cap that was reached, where that is why.
-    pub limit: Option<ReachedLimit>,
+    pub limit: Option<Box<ReachedLimit>>,
 }
 
 /// A cap that somebody has reached.
@@ -171,7 +171,7 @@ impl Failure {
     /// Says which cap was reached, and how much there is of what it is about.
     #[must_use]
     pub fn limit(mut self, key: impl Into<String>, has: u64, cap: u64) -> Self {
-        self.limit = Some(ReachedLimit { key: key.into(), has, cap });
+        self.limit = Some(Box::new(ReachedLimit { key: key.into(), has, cap }));
         self
     }
 

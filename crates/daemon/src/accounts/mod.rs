@@ -36,13 +36,16 @@ impl Shared {
     }
 }
 
+/// By tenant and user.
+type ByUser = HashMap<(Rc<str>, u32), Rc<Account>>;
+
 /// The accounts of all users. A copy is the same accounts.
 #[derive(Clone, Debug)]
 pub struct Accounts {
     shared: Rc<Shared>,
     /// The user who runs the pond.
     own_user: u32,
-    users: Rc<RefCell<HashMap<(Rc<str>, u32), Rc<Account>>>>,
+    users: Rc<RefCell<ByUser>>,
 }
 
 impl Accounts {

@@ -56,6 +56,8 @@ pub struct Conn {
     account: Option<Rc<Account>>,
     /// The bytes that are paid for.
     charged: u64,
+    /// What is unread here is known to whoever looks for it.
+    pub listed: bool,
     /// The next message has more descriptors than the user may have in flight now.
     pub no_room: bool,
     /// Ends when everything is sent.
@@ -81,6 +83,7 @@ impl Conn {
             unread_bytes: 0,
             account,
             charged: 0,
+            listed: false,
             no_room: false,
             closing: false,
             interest: (true, false),
@@ -125,7 +128,7 @@ impl Conn {
         if let Some(account) = &self.account {
             account.give(Resource::Descriptors, self.unread_fds as u64);
         }
-        (self.unread_fds, self.unread_bytes) = (0, 0);
+        (self.unread_fds, self.unread_bytes, self.listed) = (0, 0, false);
         self.pay();
         true
     }

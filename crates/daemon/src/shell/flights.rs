@@ -87,7 +87,7 @@ impl Flights {
     }
 
     /// The connections of a user to look at, unless that was done a moment ago.
-    pub fn to_look_at(&mut self, account: &Rc<Account>, now: Instant) -> Vec<ConnId> {
+    pub fn take_unread(&mut self, account: &Rc<Account>, now: Instant) -> Vec<ConnId> {
         let Some(user) = self.users.get_mut(&Rc::as_ptr(account)) else { return Vec::new() };
         let (at, pause) = user.again;
         if now < at {
@@ -145,8 +145,8 @@ mod tests {
         flights.sent(&one, ConnId(1), start);
         flights.sent(&other, ConnId(9), start);
         assert!(flights.next().is_none(), "nobody waits for it");
-        assert_eq!(flights.to_look_at(&one, start), [ConnId(1)]);
-        assert!(flights.to_look_at(&one, start).is_empty(), "that was just done");
+        assert_eq!(flights.take_unread(&one, start), [ConnId(1)]);
+        assert!(flights.take_unread(&one, start).is_empty(), "that was just done");
         flights.wait(&one, ConnId(2), start);
         let (mut now, mut pauses) = (start, Vec::new());
         for _ in 0..13 {
@@ -156,7 +156,7 @@ mod tests {
             now = at;
             let due = flights.due(now);
             assert!(due.len() == 1 && Rc::ptr_eq(&due[0], &one));
-            assert_eq!(flights.to_look_at(&one, now), [ConnId(1)]);
+            assert_eq!(flights.take_unread(&one, now), [ConnId(1)]);
             // That it waits is no news.
             flights.wait(&one, ConnId(2), now);
         }

@@ -167,7 +167,7 @@ impl World {
     fn look_at(&mut self, account: &Rc<Account>, now: Instant) {
         let was_full = account.is_full();
         let before = account.has(Resource::Descriptors);
-        for id in self.flights.to_look_at(account, now) {
+        for id in self.flights.take_unread(account, now) {
             self.look_at_conn(id);
         }
         if account.has(Resource::Descriptors) < before {
@@ -239,8 +239,9 @@ impl World {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         let was_full = conn.is_full();
         conn.pay();
+        let is_new = conn.has_unread() && !std::mem::replace(&mut conn.listed, true);
         if let Some(account) = conn.account() {
-            if conn.has_unread() {
+            if is_new {
                 self.flights.sent(account, id, Instant::now());
             }
             if !was_full && account.is_full() {

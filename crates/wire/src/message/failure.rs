@@ -42,11 +42,11 @@ pub(super) fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {
         }
     }
     let limit = match failure.limit()? {
-        Some(key) => Some(ReachedLimit {
+        Some(key) => Some(Box::new(ReachedLimit {
             key: text("limit", Some(key))?,
             has: failure.limit_has()?.unwrap_or(0),
             cap: failure.limit_cap()?.unwrap_or(0),
-        }),
+        })),
         None => None,
     };
     let few = Entries::at_most(caps::FAILURE_LIST);
