@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use millpond_daemon::policy::{ConnId, DriverFailure, Held, OverLimit, Owner, Pond};
+use millpond_daemon::policy::{ConnId, DriverFailure, Held, OverLimit, Owner, Pond, PublicWriter};
 use millpond_mover::channel::{FromMover, Why};
 use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody, VERSION};
 use millpond_wire::record::Record;
@@ -19,6 +19,8 @@ const STEPS: usize = 300;
 
 /// Who may upgrade without being the operator.
 const DAEMON_USER: u32 = 1;
+/// Who may make names under `public/` beside that user; a third may not.
+const WRITER: u32 = 2;
 /// Longer than anything waits that does not wait for ever.
 const LONG_MS: u64 = 1 << 43;
 
@@ -54,6 +56,7 @@ impl Play {
         let mut world = World { now: 1, ..World::default() };
         let mut pond = Pond::new(&mut world, [7; 16], Epoch(1), LIMITS).expect("a new pond");
         pond.about.daemon_user = DAEMON_USER;
+        pond.public_writers = vec![PublicWriter::User(WRITER)];
         Self { pond, world, conns: Vec::new(), last_conn: 0, last_number: 0, epoch: 1 }
     }
 
@@ -267,6 +270,7 @@ impl Play {
             Pond::recover(&mut world, records, held, Epoch(self.epoch), LIMITS).expect("recovery");
         (self.pond, self.world) = (pond, world);
         self.pond.about.daemon_user = DAEMON_USER;
+        self.pond.public_writers = vec![PublicWriter::User(WRITER)];
         self.conns.clear();
         assert_eq!(found.lost_tensors, 0);
         assert_eq!(lasting(&self.pond.snapshot()), before, "a restart loses nothing");

@@ -68,6 +68,8 @@ class Pond:
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith(("MILLPOND_", "XDG_"))}
         self.environment |= {"MILLPOND_DRIVER": driver, "MILLPOND_SOFT_DIR": str(self.folder / "soft"), "MILLPOND_SOFT_MEMORY": memory,
                              "MILLPOND_CONFIG": str(self.folder / "config.toml"), "HOME": str(self.folder)}
+        # What a user puts under `public/` is an attack too.
+        self.environment["MILLPOND_PUBLIC_WRITERS"] = "everybody"
         # A setting that this program does not know is passed over by it.
         self.environment |= {"MILLPOND_" + name.upper().replace(".", "_"): str(value) for name, value in (settings or {}).items()}
         (self.folder / "config.toml").touch()

@@ -31,12 +31,14 @@ fn what_a_name_means_now_is_what_one_gets() {
     assert!(worker.try_ask("again x 1").is_err(), "deleted for everybody, held or not");
     let second = make(control, "x");
     assert_eq!(got(&mut worker, "x", 10).0, second);
-    // One's own hides the same name of everybody.
+    // One's own, and the same name of everybody, are two names.
     let public = make(control, "public/y");
-    worker.ask("map y");
-    assert_eq!(got(&mut worker, "y", 10).0, public);
+    assert!(worker.try_ask("map y").is_err(), "nobody has made one's own");
+    worker.ask("map public/y");
     let own = make(control, "y");
+    worker.ask("map y");
     assert_eq!(got(&mut worker, "y", 10).0, own);
+    assert_eq!(got(&mut worker, "public/y", 10).0, public);
     // A publish is seen.
     let mut writer = pond.worker();
     writer.ask("make z 1000 1");
@@ -47,6 +49,28 @@ fn what_a_name_means_now_is_what_one_gets() {
     writer.finish();
     worker.finish();
     eventually_equal("leases", &0, || pond.accounts().leases);
+}
+
+#[test]
+fn a_bare_name_is_not_answered_with_the_one_under_public() {
+    let pond = TestPond::start(Options::new());
+    let (mut other, mut own) = (pond.worker(), pond.worker());
+    let public = other.ask("put public/acts/x 1000 1");
+    other.ask("model make public/llama v1 1 1");
+    for words in ["get acts/x", "get acts/x 1", "open acts/x", "model attach llama"] {
+        let refused = own.try_ask(words).expect_err(words);
+        assert!(refused.contains("not found"), "{words}: {refused}");
+    }
+    let mine = own.ask("put acts/x 1000 2");
+    other.ask("model make llama v7 1 1");
+    assert_ne!(mine, public);
+    assert_eq!(own.ask("get acts/x 60000"), mine);
+    assert_eq!(own.ask("get public/acts/x"), public);
+    assert_eq!(own.ask("open acts/x"), mine);
+    assert_eq!(own.ask("model attach llama"), "v7");
+    assert_eq!(own.ask("model attach public/llama"), "v1");
+    own.finish();
+    other.finish();
 }
 
 #[test]

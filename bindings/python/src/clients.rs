@@ -33,6 +33,7 @@ view::client_fields!(
     ClientInfo(view::Client) {
         fn __repr__(&self) -> String {
             let view::Client { program, pid, leases, .. } = &self.0;
+            let program = millpond_wire::characters::shown(program);
             format!("ClientInfo({program}, pid {pid}, {} leases)", leases.len())
         }
     }

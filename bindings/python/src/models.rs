@@ -107,7 +107,7 @@ pub(crate) fn inspect<'py>(
         }
     };
     let found = ask(py, || {
-        // By the rules for names it may be the one under `public/`, or somebody else's.
+        // The name may be of everybody, or somebody else's.
         let (found, user, error) = match pond.version(&target) {
             Ok(found) => (found.info.model, Some(found.info.user), None),
             // Without a current version it still has those that are being made.

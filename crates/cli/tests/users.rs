@@ -137,3 +137,131 @@ fn members_of_a_group_use_a_pond_and_nobody_else_does() {
     assert_eq!(refused.code, Some(1));
     assert!(refused.stderr.contains("only root and members"), "{}", refused.stderr);
 }
+
+/// A pond of root's whose socket a UNIX group may use.
+struct Shared {
+    town: Town,
+    pond: PathBuf,
+    team: u32,
+}
+
+impl Shared {
+    fn start(number: u32, more: &[&str]) -> Self {
+        let (town, team) = (Town::new(), nobody(number));
+        let above = town.folder("above", 0, 0o755);
+        let (pond, log, group) = (above.join("pond"), above.join("log"), team.to_string());
+        let log = log.display().to_string();
+        let serve = ["serve", "--detach", "--log-file", &log, "--socket-group", &group];
+        let started = town.run(0, &[], Some(&pond), &[&serve, more].concat());
+        assert_eq!(started.code, Some(0), "{}{}", started.stdout, started.stderr);
+        Self { town, pond, team }
+    }
+
+    fn run(&self, user: u32, words: &[&str]) -> Ran {
+        let groups = [self.team];
+        let groups = if user == 0 { &[][..] } else { &groups[..] };
+        self.town.run(user, groups, Some(&self.pond), words)
+    }
+
+    fn done(&self, user: u32, words: &[&str]) -> String {
+        let ran = self.run(user, words);
+        assert_eq!(ran.code, Some(0), "{words:?}: {}{}", ran.stdout, ran.stderr);
+        ran.stdout
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.run(0, &["stop"]);
+    }
+}
+
+#[test]
+fn a_bare_name_is_ones_own_whatever_others_put_under_public() {
+    if !is_root() {
+        return skip("only root can become another user");
+    }
+    let (alice, bob) = (nobody(6), nobody(7));
+    let shared = Shared::start(8, &["--public-writers", &bob.to_string()]);
+    let zeroes = shared.town.place.path().join("zeroes");
+    std::fs::write(&zeroes, [0; 16]).unwrap();
+    std::fs::set_permissions(&zeroes, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let zeroes = zeroes.display().to_string();
+    let put = |name| ["tensor", "put", name, &zeroes, "--dtype", "u8", "--share", "everybody"];
+    let got = shared.town.folder("alices", alice, 0o700).join("got.npy");
+    let file = got.display().to_string();
+    std::thread::scope(|scope| {
+        // Waits for what is alice's, and gets it, although bob's is there first.
+        let waits = scope.spawn(|| {
+            shared.run(alice, &["tensor", "get", "acts/x", "-o", &file, "--wait", "60s"])
+        });
+        shared.done(bob, &put("public/acts/x"));
+        let refused = shared.run(alice, &["tensor", "inspect", "acts/x"]);
+        assert_eq!(refused.code, Some(3), "{}{}", refused.stdout, refused.stderr);
+        let hint = format!("`public/acts/x` exists and belongs to user {bob}");
+        assert!(refused.stderr.contains(&hint), "{}", refused.stderr);
+        shared.done(alice, &["tensor", "inspect", "public/acts/x"]);
+        let create = ["tensor", "create", "acts/x", "--dtype", "f32", "--shape", "9", "--zero"];
+        shared.done(alice, &create);
+        let waited = waits.join().unwrap();
+        assert_eq!(waited.code, Some(0), "{}", waited.stderr);
+    });
+    let got = std::fs::read(got).unwrap();
+    assert!(got.windows(4).any(|part| part == b"(9,)"), "it is bob's");
+    for (user, code) in [(alice, 5), (bob, 0), (0, 0)] {
+        let name = format!("public/of-{user}");
+        let create = ["tensor", "create", &name, "--dtype", "u8", "--shape", "1", "--zero"];
+        let made = shared.run(user, &create);
+        assert_eq!(made.code, Some(code), "{}", made.stderr);
+        assert_eq!(made.stderr.contains("`public_writers`"), code == 5, "{}", made.stderr);
+    }
+}
+
+#[test]
+fn two_users_have_a_group_of_the_same_name_each() {
+    if !is_root() {
+        return skip("only root can become another user");
+    }
+    let (alice, bob) = (nobody(6), nobody(7));
+    let shared = Shared::start(9, &[]);
+    // A library that is in every program anyway: here only the way to the group is looked at.
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let mut files = maps.lines().filter_map(|line| line.split_whitespace().nth(5));
+    let library = shared.town.program.with_file_name("libmillpond_preload.so");
+    std::fs::copy(files.find(|path| path.contains("libc.so")).unwrap(), &library).unwrap();
+    for (user, limit) in [(bob, "1G"), (alice, "2G")] {
+        let run = ["run", "--group", "train", "--limit", limit, "--", "true"];
+        shared.done(user, &run);
+    }
+    let names = shared.done(0, &["group", "ls", "-q"]);
+    for user in [alice, bob] {
+        assert!(names.lines().any(|name| name == format!("~{user}/train")), "{names}");
+    }
+    let own = shared.done(alice, &["group", "ls", "train", "--json"]);
+    assert!(own.contains(&format!("\"~{alice}/train\"")), "{own}");
+    // The operator's is found by those who are in it.
+    shared.done(0, &["group", "set", "train", "--limit", "4G", "--user", &bob.to_string()]);
+    let found = shared.done(bob, &["group", "ls", "train", "-q"]);
+    assert_eq!(found, "train\n");
+    shared.done(0, &["group", "rm", &format!("~{alice}/train")]);
+}
+
+#[test]
+fn names_that_nobody_can_tell_apart_are_refused() {
+    if !is_root() {
+        return skip("only root can become another user");
+    }
+    let shared = Shared::start(11, &[]);
+    let create = |name| ["tensor", "create", name, "--dtype", "u8", "--shape", "1", "--zero"];
+    shared.done(0, &create("llama"));
+    for (name, part) in [
+        ("llama\u{200b}", "U+200B at character 6"),
+        ("\u{202e}amall", "U+202E at character 1"),
+        ("lla\u{ad}ma", "U+00AD at character 4"),
+        ("e\u{301}t", "normal form"),
+    ] {
+        let refused = shared.run(0, &create(name));
+        assert_ne!(refused.code, Some(0), "{name:?}");
+        assert!(refused.stderr.contains(part), "{}", refused.stderr);
+    }
+}

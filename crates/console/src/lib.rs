@@ -8,6 +8,7 @@ pub mod companions;
 mod connect;
 pub mod error;
 pub mod exit;
+mod json;
 pub mod layout;
 mod log;
 pub mod printer;

@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::args::{ColorChoice, Global};
 use crate::error::{CommandError, Outcome, Report};
 use crate::exit::Code;
+use crate::json;
 use crate::table::Table;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,15 +175,15 @@ impl Printer {
         if self.frame.is_some() {
             return self.json_line(value);
         }
-        let text = serde_json::to_string_pretty(value)
-            .map_err(|error| crate::error::failed("writing JSON", error))?;
+        let text =
+            json::pretty(value).map_err(|error| crate::error::failed("writing JSON", error))?;
         self.line(text)
     }
 
     /// One line of JSON, for what goes on and on.
     pub fn json_line(&self, value: &impl Serialize) -> Outcome {
-        let text = serde_json::to_string(value)
-            .map_err(|error| crate::error::failed("writing JSON", error))?;
+        let text =
+            json::compact(value).map_err(|error| crate::error::failed("writing JSON", error))?;
         self.line(text)
     }
 
@@ -241,7 +242,7 @@ impl Printer {
         if self.json {
             let (kind, number) = (report.code.name(), report.code.number());
             let failed = view::Failed::new(kind, number, &report.failure);
-            let text = serde_json::to_string(&failed).unwrap_or_default();
+            let text = json::compact(&failed).unwrap_or_default();
             write_stderr(format_args!("{text}\n"));
             return;
         }
@@ -251,7 +252,7 @@ impl Printer {
         // Not what the hint says anyway.
         let news = |name: &&String| !hint.contains(&format!("'{name}'"));
         for name in report.failure.similar.iter().filter(news) {
-            write_stderr(format_args!("  similar: {name}\n"));
+            write_stderr(format_args!("  similar: {}\n", crate::shown::printable(name)));
         }
         for holder in &report.failure.holders {
             let size = units::bytes(holder.bytes);

@@ -28,25 +28,10 @@ const JOINED: [(char, char); 4] = [
     ('\u{fe00}', '\u{fe0f}'),
 ];
 
-/// The text with nothing in it that a terminal would obey, or that turns its direction.
+/// The text with nothing in it that a terminal would obey, that turns its direction, or that nobody
+/// would see.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_command) {
-        return text.into();
-    }
-    let mut shown = String::with_capacity(text.len() + 8);
-    for character in text.chars() {
-        if is_command(character) {
-            shown.extend(character.escape_default());
-        } else {
-            shown.push(character);
-        }
-    }
-    shown.into()
-}
-
-fn is_command(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
+    millpond_wire::characters::shown(text)
 }
 
 /// How many columns of a terminal a character takes.
@@ -95,6 +80,7 @@ mod tests {
         assert_eq!(printable("acts/x модель 模型"), "acts/x модель 模型");
         assert_eq!(printable("a\u{1b}[2Jb\nc\t\u{7f}"), "a\\u{1b}[2Jb\\nc\\t\\u{7f}");
         assert_eq!(printable("x\u{202e}y\u{9b}"), "x\\u{202e}y\\u{9b}");
+        assert_eq!(printable("a\u{200b}b\u{feff}\u{e0041}"), "a\\u{200b}b\\u{feff}\\u{e0041}");
     }
 
     #[test]

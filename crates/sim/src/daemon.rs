@@ -5,7 +5,9 @@ use std::rc::Rc;
 
 use millpond_daemon::accounts::{AllTerms, Resource};
 use millpond_daemon::journal::{read_frames, write_frame};
-use millpond_daemon::policy::{Caps, ConnId, Device, Held, MoverLimits, Owner, Pond, Ports};
+use millpond_daemon::policy::{
+    Caps, ConnId, Device, Held, MoverLimits, Owner, Pond, Ports, PublicWriter,
+};
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody, VERSION};
 use millpond_wire::record::Record;
@@ -155,7 +157,7 @@ impl World {
         let failed = |error: millpond_daemon::policy::PortError| {
             Violation::new("the next daemon can start", error.to_string())
         };
-        let pond = match records {
+        let mut pond = match records {
             Some(records) => {
                 let held = objects(&ports.held);
                 let (pond, found) =
@@ -172,6 +174,7 @@ impl World {
                 pond
             }
         };
+        pond.public_writers = vec![PublicWriter::Everybody];
         ports.faults = self.faults;
         self.start_threads(&pond, &mut ports);
         let running = Running {

@@ -14,6 +14,7 @@
 
 mod backing;
 pub mod caps;
+pub mod characters;
 pub mod content;
 mod dtype;
 mod error;

@@ -88,15 +88,26 @@ pub struct ModelRef {
     pub tag: Option<VersionTag>,
 }
 
-/// A model's name: a tensor's name without an '@'.
+/// A new model's name: a tensor's name without an '@'.
 ///
 /// # Errors
 /// [`ModelNameError`] that says what is wrong.
 pub fn model_name(text: &str) -> Result<TensorName, ModelNameError> {
+    without_at(text)?;
+    Ok(TensorName::new(text)?)
+}
+
+/// The name of a model that is there, which may be older than the rules for new names.
+pub(crate) fn known_model_name(text: &str) -> Result<TensorName, ModelNameError> {
+    without_at(text)?;
+    Ok(TensorName::known(text)?)
+}
+
+fn without_at(text: &str) -> Result<(), ModelNameError> {
     if text.contains('@') {
         return Err(ModelNameError::At(text.escape_debug().take(caps::NAME_BYTES).collect()));
     }
-    Ok(TensorName::new(text)?)
+    Ok(())
 }
 
 impl fmt::Display for ModelRef {

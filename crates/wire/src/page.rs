@@ -13,8 +13,8 @@ use crate::{LeaseTarget, caps};
 /// Bytes of the page.
 pub const BYTES: usize = caps::PAGE_SLOTS * 8;
 
-/// The slot of a name. A bare name may mean one's own or `public/`: both have the same slot, and
-/// so has the same name of every user.
+/// The slot of a name, which is the same for every user's, and for the one under `public/`: part of
+/// the protocol. They are different names all the same.
 #[must_use]
 pub fn slot_of_name(name: &TensorName) -> usize {
     let name = name.as_str();

@@ -38,7 +38,7 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "SIZE", allow_hyphen_values = true)]
     pub limit: Option<Size>,
     /// The group that shares the limit [default: one that ends with the program]
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME", value_parser = group_name)]
     pub group: Option<GroupName>,
     /// Show the program only this GPU: its index in `millpond status`, or its UUID
     #[arg(long, value_name = "GPU")]
@@ -91,7 +91,7 @@ Examples:
   millpond group ls --json | jq '.groups[] | {name, devices}'")]
 pub struct GroupLsArgs {
     /// List only these groups
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", value_parser = group_name)]
     pub names: Vec<GroupName>,
     /// Show every column, and names and GPUs whole
     #[arg(long)]
@@ -117,6 +117,7 @@ Examples:
   millpond group set team-a --user alice --user bob")]
 pub struct GroupSetArgs {
     /// The group: letters, digits, `.`, `_` and `-`
+    #[arg(value_parser = group_name)]
     pub name: GroupName,
     /// Limit on each GPU, as in `12G` or `50%`; `none` removes it
     #[arg(short, long, value_name = "SIZE", allow_hyphen_values = true)]
@@ -149,7 +150,7 @@ Examples:
   millpond group rm team-a")]
 pub struct GroupRmArgs {
     /// The groups
-    #[arg(required = true, value_name = "NAME")]
+    #[arg(required = true, value_name = "NAME", value_parser = group_name)]
     pub names: Vec<GroupName>,
 }
 
@@ -165,7 +166,7 @@ Examples:
   millpond group watch --json | jq -r 'select(.kind == \"account\") | .used_bytes'")]
 pub struct GroupWatchArgs {
     /// Watch only these groups [default: all]
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", value_parser = group_name)]
     pub names: Vec<GroupName>,
     #[command(flatten)]
     pub json: JsonArg,
@@ -268,6 +269,20 @@ impl std::str::FromStr for MinArg {
     }
 }
 
+/// A group as people write it: of another user as `~alice/NAME` or `~1000/NAME`.
+pub(super) fn group_name(text: &str) -> Result<GroupName, String> {
+    let owned = text.strip_prefix('~').and_then(|rest| rest.split_once('/'));
+    let user = |user: &str| user.parse().ok().or_else(|| millpond_view::users::user_id(user));
+    let name = match owned {
+        Some((who, name)) => match user(who) {
+            Some(user) => format!("~{user}/{name}"),
+            None => return Err(format!("no user '{}' in /etc/passwd", who.escape_debug())),
+        },
+        None => text.to_owned(),
+    };
+    name.parse().map_err(|error: millpond_wire::GroupNameError| error.to_string())
+}
+
 /// Whether it is a size, and one of nothing.
 fn is_zero(text: &str) -> bool {
     text.parse::<Size>().is_err_and(|error| error.why == millpond_ledger::BadSize::Zero)
@@ -285,6 +300,15 @@ mod tests {
             Command::Run(args) => Ok(*args),
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn another_users_group_is_written_with_its_owner() {
+        assert_eq!(group_name("team-a").unwrap().as_str(), "team-a");
+        assert_eq!(group_name("~root/team-a").unwrap().as_str(), "~0/team-a");
+        assert_eq!(group_name("~1000/team-a").unwrap().user(), Some(1000));
+        assert!(group_name("~no such/team-a").unwrap_err().contains("no user"));
+        assert!(group_name("~1000").is_err() && group_name("a/b").is_err());
     }
 
     #[test]

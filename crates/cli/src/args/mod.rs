@@ -215,7 +215,7 @@ Examples:
   millpond ps --json")]
 pub struct PsArgs {
     /// List the processes of this group
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME", value_parser = limits::group_name)]
     pub group: Option<GroupName>,
     #[command(flatten)]
     pub json: JsonArg,

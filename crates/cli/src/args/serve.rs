@@ -31,6 +31,8 @@ pub struct ServeArgs {
     driver: Option<String>,
     #[arg(long, value_name = "GROUP", help = doc("socket_group"))]
     socket_group: Option<String>,
+    #[arg(long, value_name = "USER,@GROUP...", help = doc("public_writers"))]
+    public_writers: Vec<String>,
     #[arg(long, value_name = "NAME=PATH", help = doc("load"))]
     load: Vec<String>,
     #[arg(long, value_name = "GPU,GPU...", help = doc("devices"))]
@@ -91,6 +93,7 @@ impl ServeArgs {
             log_file: self.log.log_file.clone(),
             log_file_bytes: self.log.log_file_bytes.clone(),
             socket_group: self.socket_group.clone(),
+            public_writers: self.public_writers.clone(),
             load: self.load.clone(),
             devices: self.devices.clone(),
             capacity: self.capacity.clone(),

@@ -196,9 +196,9 @@ impl Pond {
         };
         let me = rustix::process::geteuid().as_raw();
         let own = find(&mut models, &wanted.name, wanted.user.or(Some(me)));
-        let public = wanted.name.is_public().then(|| wanted.name.clone());
-        let public = public.or_else(|| wanted.name.in_public()).filter(|_| wanted.user.is_none());
-        let found = own.or_else(|| find(&mut models, &public?, None));
+        let is_public = wanted.name.is_public() && wanted.user.is_none();
+        let public = is_public.then_some(&wanted.name);
+        let found = own.or_else(|| find(&mut models, public?, None));
         // By identity, a repeat after a lost answer cannot hit another model of that name.
         let version = match found.as_ref().and_then(|model| model.versions.last()) {
             Some(version) => version.version,

@@ -99,14 +99,14 @@ impl Pond {
             return Ok(());
         }
         match self.inspect(name) {
-            // A bare name also finds the one under `public/`, which is another.
-            Ok(found) if found.info.name.as_ref() == Some(name) => {
+            // A daemon from before bare names were one's own finds the one under `public/`.
+            Ok(found) if found.info.name.as_ref() != Some(name) => Ok(()),
+            Ok(_) => {
                 let message = format!("tensor '{name}' already exists");
                 Err(Failure::new(ErrorKind::Exists, message)
                     .hint(format!("replace it, or run `millpond tensor rm {name}` first"))
                     .into())
             }
-            Ok(_) => Ok(()),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
         }

@@ -114,9 +114,9 @@ impl Pond {
     fn neighbours(&self, spec: &LoadSpec, model: &TensorName) -> Result<Neighbours> {
         let (has_current, current) =
             match LeasedVersion::take(self, spec.model.as_str().into_version()?) {
-                // A bare name also finds the one under `public/`, which is another.
-                Ok(found) if found.info.model == *model => (true, Some(found)),
-                Ok(_) => (false, None),
+                // A daemon from before bare names were one's own finds the one under `public/`.
+                Ok(found) if found.info.model != *model => (false, None),
+                Ok(found) => (true, Some(found)),
                 Err(error) => match error.kind() {
                     ErrorKind::NotFound | ErrorKind::NotReady => (false, None),
                     // What is loaded now may be what replaces it.

@@ -78,7 +78,7 @@ impl Folders {
 
     #[must_use]
     pub fn of(&self, name: &GroupName) -> PathBuf {
-        self.path.join(name.as_str())
+        self.path.join(name.folder())
     }
 
     /// Every group that is there. What was being removed or made is removed.
@@ -92,7 +92,7 @@ impl Folders {
                 let _ = fs::remove_dir_all(entry.path());
                 continue;
             }
-            let Ok(name) = GroupName::new(text) else { continue };
+            let Some(name) = GroupName::of_folder(text) else { continue };
             if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 continue;
             }
@@ -115,7 +115,7 @@ impl Folders {
         budgets: &[(Option<GpuUuid>, Budget)],
     ) -> Result<Book, String> {
         let place = self.of(name);
-        let coming = self.path.join(format!("{COMING}{name}"));
+        let coming = self.path.join(format!("{COMING}{}", name.folder()));
         let _ = fs::remove_dir_all(&coming);
         // One that was made by a daemon which has just handed over is kept, with who is in it.
         let folder = if place.is_dir() { place.clone() } else { coming };
@@ -163,7 +163,7 @@ impl Folders {
                 .map_err(|error| error.to_string())?;
         }
         let settings = BookSettings {
-            name: name.as_str().as_bytes(),
+            name: name.bare().as_bytes(),
             owner: owner.filter(|user| self.root && *user != self.user),
             everyone: false,
             memory,
@@ -257,7 +257,7 @@ impl Folders {
     /// # Errors
     /// What the system says.
     pub fn remove(&self, name: &GroupName) -> io::Result<()> {
-        let going = self.path.join(format!("{GOING}{name}"));
+        let going = self.path.join(format!("{GOING}{}", name.folder()));
         let _ = fs::remove_dir_all(&going);
         match fs::rename(self.of(name), &going) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -11,7 +11,15 @@ use super::shelf::Shelf;
 use crate::policy::GroupCaller;
 
 impl Shelf {
-    pub fn join(&mut self, by: GroupCaller, join: GroupJoin) -> Result<ReplyBody, Failure> {
+    pub fn join(&mut self, by: GroupCaller, mut join: GroupJoin) -> Result<ReplyBody, Failure> {
+        // With a limit it may be a new one, whoever else has a group of that name.
+        let others = |name: &GroupName| {
+            let group = self.groups.get(name).filter(|_| name.user().is_none());
+            group.is_some_and(|group| !self.may_use(by, name, group))
+        };
+        if let Some(name) = join.group.take_if(|name| join.limit.is_some() && others(name)) {
+            join.group = Some(name.of(Some(by.user)));
+        }
         match &join.group {
             None => self.join_anonymous(by, &join),
             Some(name) if self.groups.contains_key(name) => {
@@ -19,6 +27,7 @@ impl Shelf {
                 Ok(self.seat(name))
             }
             Some(name) if join.limit.is_some() => {
+                self.check_is_own(by, name)?;
                 self.check_may_make(by, true)?;
                 // Others than this user may be let in later.
                 let shared = self.folders.has_many_users();

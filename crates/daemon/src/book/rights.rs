@@ -22,6 +22,25 @@ pub(super) fn leaves_room(own: usize, all: usize) -> bool {
 }
 
 impl Shelf {
+    /// The group that a name means to somebody. A bare name is the operator's group where the caller
+    /// may run programs in it, and else the caller's own, so that no user's name is in the way of
+    /// another's.
+    pub fn meant(&self, by: GroupCaller, name: &GroupName) -> GroupName {
+        let operators = name.of(None);
+        match name.user() {
+            Some(user) if user == self.folders.user() => return operators,
+            Some(_) => return name.clone(),
+            None if by.operator => return operators,
+            None => {}
+        }
+        match self.groups.get(&operators) {
+            Some(group) if self.may_use(by, &operators, group) => operators,
+            // Who has none of that name is told whose the other one is.
+            Some(_) if !self.groups.contains_key(&name.of(Some(by.user))) => operators,
+            _ => name.of(Some(by.user)),
+        }
+    }
+
     /// Whether somebody may run programs in a group and see those that run there.
     pub fn may_use(&self, by: GroupCaller, name: &GroupName, group: &Group) -> bool {
         let made = group.maker.is_some_and(|maker| maker.user == by.user);
@@ -77,6 +96,18 @@ impl Shelf {
         );
         let hint = format!("`millpond group set {} --limit 10G`", set.group);
         Err(Failure::new(ErrorKind::Denied, message).hint(hint))
+    }
+
+    /// Nobody makes a group in another user's name; the operator makes the operator's.
+    pub fn check_is_own(&self, by: GroupCaller, name: &GroupName) -> Result<(), Failure> {
+        match name.user() {
+            Some(user) if user != by.user => {
+                let message = format!("only user {user} can make group '{name}'");
+                Err(Failure::new(ErrorKind::Denied, message)
+                    .hint(format!("write `{}` without a user", name.bare())))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What the operator has set stays so.

@@ -49,6 +49,9 @@ impl Shelf {
             return Err(self.no_such(&name));
         }
         self.check_may_set(by, &set)?;
+        if !exists {
+            self.check_is_own(by, &name)?;
+        }
         self.check(&set)?;
         let changes = self.changes(&set)?;
         self.check_promises(&name, &changes)?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use millpond_ledger::{Flags, LedgerError, OWNERS, SlotIndex, UNIT};
 use millpond_view::units::count;
-use millpond_wire::message::{EventKind, ReplyBody};
+use millpond_wire::message::{EventKind, GroupJoin, GroupSet, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
 
 use super::Told;
@@ -118,11 +118,17 @@ impl Shelf {
     pub fn asked(&mut self, ask: GroupAsk) {
         let GroupAsk { conn, number, by, work } = ask;
         let answer = match work {
-            GroupWork::Set(set) => self.set(by, set),
-            GroupWork::Join(join) => self.join(by, join),
+            GroupWork::Set(set) => {
+                let group = self.meant(by, &set.group);
+                self.set(by, GroupSet { group, ..set })
+            }
+            GroupWork::Join(join) => {
+                let group = join.group.as_ref().map(|name| self.meant(by, name));
+                self.join(by, GroupJoin { group, ..join })
+            }
             GroupWork::List => Ok(ReplyBody::Groups(self.list())),
-            GroupWork::Inspect(name) => self.inspect(by, &name),
-            GroupWork::Remove(name) => self.remove(by, &name),
+            GroupWork::Inspect(name) => self.inspect(by, &self.meant(by, &name)),
+            GroupWork::Remove(name) => self.remove(by, &self.meant(by, &name)),
         };
         self.told.push(Told::Answer { conn, number, answer: Box::new(answer) });
     }
@@ -309,6 +315,8 @@ impl Shelf {
         user: Option<u32>,
         text: impl Into<String>,
     ) {
+        // The name that an event carries does not say whose it is.
+        let user = user.or(group.user());
         self.told.push(Told::Event { kind, group: group.clone(), user, text: text.into() });
     }
 }

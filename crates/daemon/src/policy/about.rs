@@ -42,10 +42,10 @@ pub struct About {
 
 impl<P: Ports> Pond<P> {
     fn only_for_its_runner(&self, caller: &Caller, verb: &str) -> Result<(), Failure> {
-        let user = self.about.daemon_user;
-        if caller.admin || caller.owner.user == user {
+        if self.is_operator(caller) {
             return Ok(());
         }
+        let user = self.about.daemon_user;
         let message = format!("only the operator and user {user}, who runs the pond, may {verb}");
         Err(Failure::new(ErrorKind::Denied, message))
     }

@@ -97,8 +97,8 @@ impl<P: Ports> Pond<P> {
     pub(super) fn park(&mut self, by: RequestId, wish: Wish, deadline_ms: Option<u64>) {
         if let Some(connection) = self.clients.connection(by.conn) {
             let account = Rc::clone(&connection.account);
-            let keys = wish.keys(&connection.caller);
-            self.parked.park(by, wish, deadline_ms, keys, &account);
+            let key = wish.key(&connection.caller);
+            self.parked.park(by, wish, deadline_ms, key, &account);
         }
     }
 }

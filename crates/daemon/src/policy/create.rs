@@ -35,6 +35,9 @@ impl<P: Ports> Pond<P> {
         if let Some(existing) = self.existing(&caller, &create)? {
             return self.answer_create(ports, by, &create, existing.into());
         }
+        if let Some(name) = &create.name {
+            self.may_take(&caller, name)?;
+        }
         self.room_for_tensor(ports, &caller.owner)?;
         let bytes = create
             .shape

@@ -5,10 +5,13 @@ use std::rc::Rc;
 use millpond_view::units;
 use millpond_wire::message::{ReplyBody, Target, TensorGet, TensorGrant, WAIT_FOREVER};
 use millpond_wire::record::CountedLease;
-use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId};
+use millpond_wire::{
+    Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId, TensorName,
+    TensorRef,
+};
 
 use super::answer::{Answer, Answered};
-use super::catalog::{NameKey, Tensor, way_out};
+use super::catalog::{NameKey, Tensor, is_in_public, public_of, way_out};
 use super::leases::Lease;
 use super::owner::Caller;
 use super::parked::{RequestId, WaitKey, Wish};
@@ -26,13 +29,15 @@ impl<P: Ports> Pond<P> {
             return self.grant(ports, by.conn, target, on, true);
         }
         // Who waits needs no hints about what is not there yet.
-        if get.wait_ms > 0 && self.lookup(&caller, &get.target).is_none() {
+        let may_come = || !matches!(&get.target, Target::Name(name) if never(name).is_some());
+        if get.wait_ms > 0 && self.lookup(&caller, &get.target).is_none() && may_come() {
             return self.wait_for(ports, by, get);
         }
         match self.usable(&caller, &get.target, get.mode) {
             Ok(tensor) => self.grant(ports, by.conn, tensor.into(), on, true),
             Err(failure)
                 if get.wait_ms > 0
+                    && may_come()
                     && matches!(failure.kind, ErrorKind::NotFound | ErrorKind::NotReady) =>
             {
                 self.wait_for(ports, by, get)
@@ -65,12 +70,26 @@ impl<P: Ports> Pond<P> {
     fn not_found(&self, caller: &Caller, target: &Target) -> Failure {
         let mut failure = Failure::new(ErrorKind::NotFound, format!("tensor '{target}' not found"));
         if let Target::Name(name) = target {
+            if let Some(why) = never(name) {
+                return failure.hint(why);
+            }
+            let public = public_of(name).and_then(|public| {
+                let id = self.lookup(caller, &Target::Name(public.clone()))?;
+                Some(is_in_public(
+                    &public,
+                    &self.slabs.get(self.catalog.get(id)?.slab)?.class.owner,
+                ))
+            });
             if let Some(ended) = self.catalog.find_ended(caller, name) {
                 let ago_ms = self.now_ms.saturating_sub(ended.at_ms);
                 let ago = units::long(ago_ms);
                 failure.message.push_str(&format!("; it ended {ago} ago: {}", ended.why));
                 failure.ended_ago_ms = Some(ago_ms);
-                return failure.hint("`millpond tensor ls` lists the tensors");
+                let shows = "`millpond tensor ls` lists the tensors";
+                return failure.hint(public.unwrap_or_else(|| shows.to_owned()));
+            }
+            if let Some(public) = public {
+                return failure.hint(public);
             }
             let visible = |tensor: &Tensor| self.is_shared(tensor, caller);
             failure.similar = self.catalog.similar(caller, name, visible);
@@ -220,6 +239,11 @@ impl<P: Ports> Pond<P> {
                 && self.usable(caller, &get.target, get.mode).is_ok()
         })
     }
+}
+
+/// Why nothing can get this name any more, if it can be found only where it is old.
+fn never(name: &TensorRef) -> Option<String> {
+    Some(format!("{}", TensorName::new(name.name.as_str()).err()?))
 }
 
 /// Until when somebody waits who is ready to wait for so long.

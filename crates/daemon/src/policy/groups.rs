@@ -66,7 +66,7 @@ impl<P: Ports> Pond<P> {
         caller: &Caller,
         work: GroupWork,
     ) -> Answer<P::Fd> {
-        let operator = caller.admin || caller.owner.user == self.about.daemon_user;
+        let operator = self.is_operator(caller);
         let changes = matches!(work, GroupWork::Set(_) | GroupWork::Join(_) | GroupWork::Remove(_));
         if changes {
             self.check_draining()?;

@@ -79,32 +79,26 @@ pub(super) enum WaitKey {
     Model(NameKey),
 }
 
-/// What a name can mean to a caller: one's own, or the one that is everybody's.
-fn meanings(caller: &Caller, name: &TensorRef) -> Vec<NameKey> {
+/// What a name means to a caller.
+fn meaning(caller: &Caller, name: &TensorRef) -> NameKey {
     let owner = Owner { user: name.user.unwrap_or(caller.owner.user), ..caller.owner.clone() };
-    let public = if name.user.is_none() { name.name.in_public() } else { None };
-    let names = std::iter::once(&name.name).chain(public.as_ref());
-    names.map(|name| NameKey::new(&owner, name)).collect()
+    NameKey::new(&owner, &name.name)
 }
 
 impl Wish {
     /// What wakes a get of this caller.
-    pub(super) fn keys(&self, caller: &Caller) -> Vec<WaitKey> {
-        match self {
+    pub(super) fn key(&self, caller: &Caller) -> Option<WaitKey> {
+        Some(match self {
             Wish::Get(get) => match &get.target {
-                Target::Id(id) => vec![WaitKey::Tensor(*id)],
-                Target::Name(name) => {
-                    meanings(caller, name).into_iter().map(WaitKey::TensorName).collect()
-                }
+                Target::Id(id) => WaitKey::Tensor(*id),
+                Target::Name(name) => WaitKey::TensorName(meaning(caller, name)),
             },
             Wish::Attach(get) => match &get.target {
-                VersionTarget::Id(id) => vec![WaitKey::Version(*id)],
-                VersionTarget::Name(name) => {
-                    meanings(caller, &name.model).into_iter().map(WaitKey::Model).collect()
-                }
+                VersionTarget::Id(id) => WaitKey::Version(*id),
+                VersionTarget::Name(name) => WaitKey::Model(meaning(caller, &name.model)),
             },
-            _ => Vec::new(),
-        }
+            _ => return None,
+        })
     }
 
     fn until(&self) -> Until {
@@ -129,7 +123,7 @@ pub(super) struct Parked {
     pub wish: Wish,
     /// On the clock that never jumps.
     deadline_ms: Option<u64>,
-    keys: Vec<WaitKey>,
+    key: Option<WaitKey>,
     _charge: Charge,
 }
 
@@ -153,7 +147,7 @@ impl ParkedRequests {
         by: RequestId,
         wish: Wish,
         deadline_ms: Option<u64>,
-        keys: Vec<WaitKey>,
+        key: Option<WaitKey>,
         account: &Rc<Account>,
     ) {
         self.last += 1;
@@ -161,11 +155,11 @@ impl ParkedRequests {
         self.by_until.insert((wish.until(), ticket));
         self.by_deadline.extend(deadline_ms.map(|at| (at, ticket)));
         self.by_conn.entry(by.conn).or_default().insert(ticket);
-        for key in &keys {
+        if let Some(key) = &key {
             self.by_key.entry(key.clone()).or_default().insert(ticket);
         }
         let charge = Charge::new(account, Resource::Waits, 1);
-        self.requests.insert(ticket, Parked { by, wish, deadline_ms, keys, _charge: charge });
+        self.requests.insert(ticket, Parked { by, wish, deadline_ms, key, _charge: charge });
     }
 
     /// Takes a request out: it is about to be answered, or to be tried again.
@@ -181,12 +175,12 @@ impl ParkedRequests {
                 self.by_conn.remove(&parked.by.conn);
             }
         }
-        for key in &parked.keys {
-            if let Some(tickets) = self.by_key.get_mut(key) {
-                tickets.remove(&ticket);
-                if tickets.is_empty() {
-                    self.by_key.remove(key);
-                }
+        if let Some(key) = &parked.key
+            && let Some(tickets) = self.by_key.get_mut(key)
+        {
+            tickets.remove(&ticket);
+            if tickets.is_empty() {
+                self.by_key.remove(key);
             }
         }
         Some(parked)
@@ -267,7 +261,7 @@ mod tests {
 
     impl ParkedRequests {
         fn put(&mut self, by: RequestId, wish: Wish, deadline_ms: Option<u64>) {
-            self.park(by, wish, deadline_ms, Vec::new(), &account());
+            self.park(by, wish, deadline_ms, None, &account());
         }
     }
 
@@ -322,10 +316,10 @@ mod tests {
     fn only_those_who_mean_it_are_found_and_each_pays_until_it_is_taken_out() {
         let (mut table, account) = (ParkedRequests::default(), account());
         let key = |number: u8| WaitKey::Tensor(TensorId(uuid::Uuid::from_bytes([number; 16])));
-        table.park(by(1, 1), Wish::Status, None, vec![key(1), key(2)], &account);
-        table.park(by(1, 2), Wish::Status, None, vec![key(2)], &account);
+        table.park(by(1, 1), Wish::Status, None, Some(key(1)), &account);
+        table.park(by(1, 2), Wish::Status, None, Some(key(2)), &account);
         assert_eq!(account.has(Resource::Waits), 2);
-        let found = table.for_keys([key(2), key(3)]);
+        let found = table.for_keys([key(2), key(1), key(3)]);
         assert_eq!(found.iter().map(|it| it.0).collect::<Vec<_>>(), [1, 2]);
         assert!(table.for_keys([key(3)]).is_empty());
         for ticket in found {

@@ -21,6 +21,7 @@ use super::movers::Movers;
 use super::owner::{Caller, Owner};
 use super::parked::{PENDING, ParkedRequests, RequestId, Ticket};
 use super::ports::{ConnId, Ports};
+use super::public::PublicWriter;
 use super::slabs::{PendingSlabs, Slabs};
 use crate::accounts::{Account, Accounts};
 
@@ -49,6 +50,8 @@ pub struct Pond<P: Ports> {
     /// The last reading of the clock that never jumps.
     pub(super) now_ms: u64,
     pub(super) draining: bool,
+    /// Those beside the operator who may make names under `public/`.
+    pub public_writers: Vec<PublicWriter>,
     /// What only the event loop knows about itself, for `status`.
     pub about: About,
 }

@@ -103,6 +103,7 @@ impl<P: Ports> Pond<P> {
             let message = format!("tensor {id} is not yours to name");
             return Err(Failure::new(ErrorKind::Denied, message));
         }
+        self.may_take(caller, name)?;
         let audience = self.slabs.get(tensor.slab).map(|slab| slab.class.audience);
         if name.is_public() && audience != Some(Audience::Everybody) {
             let message = format!("'{name}' is shared with everybody, but the tensor is not");

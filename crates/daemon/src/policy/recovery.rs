@@ -89,6 +89,7 @@ impl<P: Ports> Pond<P> {
             payers: crate::budget::Payers::default(),
             now_ms: 0,
             draining: false,
+            public_writers: Vec::new(),
             about: About::default(),
         }
     }

@@ -54,6 +54,7 @@ impl<P: Ports> Pond<P> {
         if !caller.may_change(&owner) {
             return Err(not_yours(&format!("tensor '{old}'"), &owner));
         }
+        self.may_take(caller, name)?;
         may_be_public("tensor", &old, name, audience == Audience::Everybody)?;
         if let Some(other) = self.catalog.named(&owner, name).filter(|other| *other != id) {
             let theirs = self.catalog.get(other).and_then(|it| self.slabs.get(it.slab));
@@ -90,6 +91,7 @@ impl<P: Ports> Pond<P> {
             return Err(not_yours(&format!("model '{old}'"), &owner));
         }
         let versions = model.versions.clone();
+        self.may_take(caller, name)?;
         let of_everybody = |id: &VersionId| {
             self.models.get(*id).is_some_and(|it| it.audience == Audience::Everybody)
         };

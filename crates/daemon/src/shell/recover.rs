@@ -8,7 +8,7 @@ use std::sync::Arc;
 use millpond_cuda::DriverChoice;
 use millpond_keeper::Launch;
 use millpond_keeper::channel::{HoldKey, KeyView};
-use millpond_keeper::config::{Config, Limits};
+use millpond_keeper::config::{self, Config, Limits};
 use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::record::Record;
 use millpond_wire::{Backing, Epoch, caps, runtime_dir};
@@ -22,7 +22,7 @@ use crate::book::{self, BookThread, ChargedAccounts};
 use crate::descriptors;
 use crate::driver::{self, DriverThread, SharedFd};
 use crate::journal::Journal;
-use crate::policy::{Caps, Held, MoverLimits, Pond};
+use crate::policy::{Caps, Held, MoverLimits, Pond, PublicWriter};
 
 type HeldHere = BTreeMap<HoldKey, (Backing, SharedFd)>;
 
@@ -167,6 +167,7 @@ fn open_page(page: Option<OwnedFd>, world: &mut World) -> Result<Page, DaemonErr
 fn describe(pond: &mut Pond<World>, config: &Config, keeper_pid: u32) {
     let text = |path: Option<&Path>| path.map(|path| path.display().to_string());
     let program = std::env::current_exe().ok();
+    pond.public_writers = config.public_writers.iter().map(public_writer).collect();
     pond.about.daemon_pid = std::process::id();
     pond.about.daemon_user = rustix::process::geteuid().as_raw();
     pond.about.program = text(program.as_deref()).unwrap_or_default();
@@ -252,6 +253,14 @@ fn terms(of: &Limits) -> AllTerms {
         .with_in_all(Resource::Descriptors, in_flight)
         .with(Resource::ReplyBytes, of.reply_bytes_per_user.0)
         .with(Resource::Events, of.events_per_user)
+}
+
+fn public_writer(writer: &config::PublicWriter) -> PublicWriter {
+    match writer {
+        config::PublicWriter::Everybody => PublicWriter::Everybody,
+        config::PublicWriter::User(user) => PublicWriter::User(*user),
+        config::PublicWriter::UnixGroup(group) => PublicWriter::UnixGroup(*group),
+    }
 }
 
 /// Sixteen bytes from the system's generator.

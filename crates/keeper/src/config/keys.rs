@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use millpond_view::size::ByteSize;
 
-use super::{Config, StartModel};
+use super::{Config, PublicWriter, StartModel};
 
 #[derive(Debug)]
 pub struct Key {
@@ -195,6 +195,17 @@ pub const KEYS: &[Key] = &[
         default: "",
         doc: "UNIX group, by name or number, whose members may use the pond; by default everybody for root's pond in `/run/millpond` and nobody else for others",
         set: |config, input| input.text().map(|text| config.socket_group = text),
+    },
+    Key {
+        name: "public_writers",
+        environment: "MILLPOND_PUBLIC_WRITERS",
+        default: "",
+        doc: "Who may make names under `public/`, beside the user who runs the pond: users by name or number, UNIX groups as `@GROUP`, `everybody`, or `nobody`",
+        set: |config, input| {
+            let writers = PublicWriter::list(input.list()?)?;
+            config.public_writers = writers;
+            Ok(())
+        },
     },
     Key {
         name: "load",

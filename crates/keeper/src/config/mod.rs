@@ -7,6 +7,7 @@
 mod error;
 mod file;
 mod keys;
+mod public_writer;
 mod start_model;
 mod values;
 
@@ -21,6 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use error::{ConfigError, Origin};
 use keys::Input;
 pub use keys::{KEYS, Key};
+pub use public_writer::PublicWriter;
 pub use start_model::StartModel;
 pub use values::{Capacity, CapacityError, DeviceChoice, LogFormat, Share};
 
@@ -40,6 +42,8 @@ pub struct Config {
     pub log_file: Option<PathBuf>,
     pub log_file_bytes: ByteSize,
     pub socket_group: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub public_writers: Vec<PublicWriter>,
     pub load: Vec<StartModel>,
     pub devices: Vec<DeviceChoice>,
     pub capacity: Capacity,
@@ -100,6 +104,7 @@ impl Default for Config {
             log_file: None,
             log_file_bytes: ByteSize(16 << 20),
             socket_group: String::new(),
+            public_writers: Vec::new(),
             load: Vec::new(),
             devices: Vec::new(),
             capacity: DEFAULT_CAPACITY,
@@ -157,6 +162,8 @@ pub struct ConfigOverrides {
     pub log_file: Option<String>,
     pub log_file_bytes: Option<String>,
     pub socket_group: Option<String>,
+    /// Each may itself be a list with commas.
+    pub public_writers: Vec<String>,
     pub load: Vec<String>,
     /// Each may itself be a list with commas.
     pub devices: Vec<String>,
@@ -286,6 +293,7 @@ impl ConfigOverrides {
             ("log_file", self.log_file.clone()),
             ("log_file_bytes", self.log_file_bytes.clone()),
             ("socket_group", self.socket_group.clone()),
+            ("public_writers", joined(&self.public_writers)),
             ("load", joined(&self.load)),
             ("devices", joined(&self.devices)),
             ("capacity", self.capacity.clone()),

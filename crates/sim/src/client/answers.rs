@@ -1,8 +1,8 @@
 //! A client reads what came.
 
 use millpond_client_core::{Answer, Ended, Next, Received, Verdict};
-use millpond_wire::message::{Reply, ReplyBody};
-use millpond_wire::{ErrorKind, Failure, LeaseId, Mode, TensorState};
+use millpond_wire::message::{Reply, ReplyBody, RequestBody, Target};
+use millpond_wire::{ErrorKind, Failure, LeaseId, Mode, TensorState, VersionTarget};
 
 use super::{Asked, Client, Greeting, Mapping, What};
 use crate::card::Fd;
@@ -80,6 +80,25 @@ impl Client {
         Ok(())
     }
 
+    /// What a name is answered with is the caller's own, or what the name says.
+    fn check_named(&self, asked: &RequestBody, body: &ReplyBody) -> Result<(), Violation> {
+        let (name, user) = match (asked, body) {
+            (RequestBody::TensorGet(get), ReplyBody::Tensor(grant)) => match &get.target {
+                Target::Name(name) => (name, grant.info.user),
+                Target::Id(_) => return Ok(()),
+            },
+            (RequestBody::VersionGet(get), ReplyBody::Version(grant)) => match &get.target {
+                VersionTarget::Name(name) => (&name.model, grant.info.user),
+                VersionTarget::Id(_) => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        let is_own = name.name.is_public() || name.user.unwrap_or(self.user) == user;
+        ensure(is_own, "a bare name is one's own", || {
+            format!("pid {} of user {} asked for {name} and got user {user}'s", self.pid, self.user)
+        })
+    }
+
     fn answered(&mut self, number: u64, around: &mut Around<'_>) -> Result<(), Violation> {
         let now = self.now();
         let Some(asked) = self.calls.get_mut(&number) else { return Ok(()) };
@@ -112,6 +131,7 @@ impl Client {
             }
             return Ok(());
         }
+        self.check_named(&body_asked, &body)?;
         self.fulfilled(what, body, lease, fds, around)
     }
 

@@ -118,7 +118,8 @@ impl Client {
         let (target, tensor) = match scene.oracle.tensors.get(recent) {
             Some(known) if !by_name => (Target::Id(known.id), Some(recent)),
             _ => {
-                let name = ["t0", "t1", "t2", "public/p", "r"];
+                // Nobody makes `p`, which is not `public/p`.
+                let name = ["t0", "t1", "p", "public/p", "r"];
                 let name = rng.pick(&name).copied().unwrap_or("t0");
                 let Ok(name) = name.parse() else { return };
                 (Target::Name(name), None)

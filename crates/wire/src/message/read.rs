@@ -145,12 +145,25 @@ pub(crate) fn write_name(name: Option<&TensorName>) -> Option<String> {
     name.map(ToString::to_string)
 }
 
+/// The name of something that is there.
 pub(crate) fn name(value: Option<&str>) -> Read<Option<TensorName>> {
+    named(value, |text| TensorName::known(text))
+}
+
+/// The name that something is to get.
+pub(crate) fn new_name(value: Option<&str>) -> Read<Option<TensorName>> {
+    named(value, |text| TensorName::new(text))
+}
+
+fn named(
+    value: Option<&str>,
+    check: impl Fn(&str) -> Result<TensorName, NameError>,
+) -> Read<Option<TensorName>> {
     match value {
         None => Ok(None),
         // The cap comes before the copy.
         Some(text) if text.len() > caps::NAME_BYTES => Err(NameError::TooLong(text.len()).into()),
-        Some(text) => Ok(Some(TensorName::new(text)?)),
+        Some(text) => Ok(Some(check(text)?)),
     }
 }
 

@@ -126,7 +126,7 @@ pub(super) fn read_create(create: fb::TensorCreateRef<'_>) -> Read<TensorCreate>
     shape.bytes(dtype)?;
     Ok(TensorCreate {
         tensor: TensorId(read::uuid("tensor", create.tensor()?)?),
-        name: read::name(create.name()?)?,
+        name: read::new_name(create.name()?)?,
         dtype,
         shape,
         device: read::some_gpu("device", create.device()?)?,
@@ -191,7 +191,7 @@ pub(super) fn read_publish(publish: fb::TensorPublishRef<'_>) -> Read<TensorPubl
     Ok(TensorPublish {
         tensor: TensorId(read::uuid("tensor", publish.tensor()?)?),
         token: Token(read::uuid("token", publish.token()?)?),
-        name: read::name(publish.name()?)?,
+        name: read::new_name(publish.name()?)?,
         replace: publish.replace()?,
     })
 }
@@ -246,7 +246,7 @@ pub(super) fn read_rename(rename: fb::RenameRef<'_>) -> Read<Rename> {
     let object = read::lease_target(rename.tensor()?, rename.version()?)?;
     Ok(Rename {
         object: read::required("tensor", object)?,
-        name: read::required("name", read::name(rename.name()?)?)?,
+        name: read::required("name", read::new_name(rename.name()?)?)?,
         token: Token(read::uuid("token", rename.token()?)?),
     })
 }

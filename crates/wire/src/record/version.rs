@@ -4,7 +4,7 @@ use millpond_schema::record as fb;
 
 use super::{Read, Record, id, uuid};
 use crate::message::{self, record_id_to_uuid, uuid_to_record_id};
-use crate::model_name::model_name;
+use crate::model_name::known_model_name;
 use crate::{
     Audience, ClientId, ContentHash, GpuUuid, TensorId, TensorName, Token, VersionId, VersionTag,
     caps,
@@ -48,7 +48,7 @@ pub(super) fn read_staged(staged: fb::VersionStagedRef<'_>) -> Read<VersionRecor
     message::at_most("parts", parts.len(), caps::PARTS)?;
     Ok(VersionRecord {
         version: VersionId(uuid("version", staged.version()?)?),
-        model: model_name(message::required("model", staged.model()?)?)?,
+        model: known_model_name(message::required("model", staged.model()?)?)?,
         tag: VersionTag::new(message::required("tag", staged.tag()?)?)?,
         tenant: message::text_up_to("tenant", staged.tenant()?, caps::NAME_BYTES)?,
         user: staged.user()?,

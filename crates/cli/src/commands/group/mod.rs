@@ -41,6 +41,21 @@ struct Groups {
     alone: Alone,
 }
 
+/// The group that a name means, as the daemon has it: the operator's, where the caller is in it, and
+/// else the caller's own.
+fn meant(mut groups: Vec<GroupInfo>, name: &GroupName) -> Option<GroupInfo> {
+    let me = crate::users::me();
+    let at = |name: &GroupName| groups.iter().position(|group| group.name == *name);
+    let is_in = |group: &GroupInfo| group.users.contains(&me) || group.owner == Some(me);
+    let exact = at(name);
+    let own = at(&name.of(Some(me))).filter(|_| name.user().is_none());
+    let found = match exact.and_then(|at| groups.get(at)) {
+        Some(group) if is_in(group) => exact,
+        _ => own.or(exact),
+    };
+    found.map(|at| groups.swap_remove(at))
+}
+
 impl Groups {
     /// No pond is an error only where there is nothing else to look at.
     fn open(global: &Global) -> Result<Self, CommandError> {
@@ -73,7 +88,7 @@ impl Groups {
 
     /// What everybody may see of one: its processes are not everybody's to see.
     fn info(&self, name: &GroupName) -> Result<GroupInfo, CommandError> {
-        match self.list()?.into_iter().find(|group| group.name == *name) {
+        match meant(self.list()?, name) {
             Some(info) => Ok(info),
             None => Ok(self.inspect(name)?.info),
         }

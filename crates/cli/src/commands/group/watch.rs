@@ -24,26 +24,24 @@ type Seen = HashMap<(GroupName, GpuUuid), (GroupDevice, &'static str)>;
 /// Prints a line for each account that has changed, and each event of a group.
 pub fn run(args: &GroupWatchArgs, global: &Global, printer: &Printer) -> Outcome {
     let known = Groups::open(global)?;
-    for name in &args.names {
-        known.info(name)?;
-    }
+    let names = args.names.iter().map(|name| Ok(known.info(name)?.name));
+    let names = names.collect::<Result<Vec<GroupName>, CommandError>>()?;
     let mut happened = known.pond.as_ref().map(|pond| pond.events(1)).transpose()?;
     if let Some(happened) = &mut happened {
         // What was before is in `millpond events`.
         happened.kept()?;
     }
-    let wanted = |name: &str| {
-        args.names.is_empty() || args.names.iter().any(|wanted| wanted.as_str() == name)
-    };
+    // The name of an event does not say whose the group is.
+    let told = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted.bare() == name);
     let mut seen = Seen::new();
     loop {
         let groups = known.list()?;
-        for group in groups.iter().filter(|group| wanted(group.name.as_str())) {
+        for group in groups.iter().filter(|it| names.is_empty() || names.contains(&it.name)) {
             changes(group, &mut seen, printer)?;
         }
         seen.retain(|(name, _), _| groups.iter().any(|group| group.name == *name));
         match &mut happened {
-            Some(happened) => tell(happened, wanted, printer)?,
+            Some(happened) => tell(happened, told, printer)?,
             None => std::thread::sleep(LOOK),
         }
         if events::nobody_reads() {

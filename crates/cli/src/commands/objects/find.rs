@@ -188,7 +188,7 @@ fn is_none(error: &CommandError) -> bool {
     matches!(error, CommandError::Failed(report) if report.failure.kind == ErrorKind::NotFound)
 }
 
-/// The version, or all of a model's versions, that a name means: one's own, then `public/`.
+/// The version, or all of a model's versions, that a name means.
 fn versions(there: &Inventory, text: &str) -> Vec<VersionInfo> {
     let Ok(VersionTarget::Name(wanted)) = text.into_version() else {
         let all = there.models.iter().flat_map(|model| &model.versions);
@@ -201,8 +201,7 @@ fn versions(there: &Inventory, text: &str) -> Vec<VersionInfo> {
         there.models.iter().find(is_it)
     };
     let own = if wanted.model.name.is_public() { user } else { user.or(Some(users::me())) };
-    let public = || model(&wanted.model.name.in_public().filter(|_| user.is_none())?, None);
-    let Some(found) = model(&wanted.model.name, own).or_else(public) else { return Vec::new() };
+    let Some(found) = model(&wanted.model.name, own) else { return Vec::new() };
     let of_tag = |info: &&VersionInfo| match &wanted.tag {
         Some(tag) => info.tag == *tag,
         None => true,

@@ -14,6 +14,11 @@ fn stranger() -> GroupCaller {
     GroupCaller { user: 1001, operator: false, ..me() }
 }
 
+/// The whole name of the group that somebody calls `own`.
+fn own() -> String {
+    format!("~{}/own", somebody().user)
+}
+
 fn bytes(limit: u64) -> Option<GroupLimit> {
     Some(GroupLimit::Bytes(limit))
 }
@@ -33,18 +38,18 @@ fn who_made_a_group_changes_its_limit_and_removes_it_and_nobody_else_does() {
     let mut play = Play::new();
     let make = GroupWork::Join(join_of(Some("own"), bytes(GIB)));
     play.ask_as(somebody(), make).unwrap();
-    play.shelf.groups.get_mut(&name("own")).unwrap().lying = true;
+    play.shelf.groups.get_mut(&name(&own())).unwrap().lying = true;
     play.ask_as(somebody(), set_limit("own", bytes(GIB))).unwrap();
-    assert!(play.inspect("own").info.lying, "the mark is for the operator to see");
+    assert!(play.inspect(&own()).info.lying, "the mark is for the operator to see");
     for restarted in [false, true] {
         if restarted {
             play.restart(&[]);
         }
-        assert_eq!(play.inspect("own").info.owner, Some(somebody().user));
+        assert_eq!(play.inspect(&own()).info.owner, Some(somebody().user));
         play.ask_as(somebody(), set_limit("own", bytes(2 * GIB))).unwrap();
-        assert_eq!(play.inspect("own").info.devices[0].limit_bytes, Some(2 * GIB));
-        denied(play.ask_as(stranger(), set_limit("own", bytes(3 * GIB))));
-        denied(play.ask_as(stranger(), GroupWork::Remove(name("own"))));
+        assert_eq!(play.inspect(&own()).info.devices[0].limit_bytes, Some(2 * GIB));
+        denied(play.ask_as(stranger(), set_limit(&own(), bytes(3 * GIB))));
+        denied(play.ask_as(stranger(), GroupWork::Remove(name(&own()))));
         let own = GroupSet::of(name("own"));
         for set in [
             GroupSet { min_bytes: Some(MIB), ..own.clone() },
@@ -66,7 +71,7 @@ fn what_the_operator_makes_or_sets_is_the_operators() {
     play.ask_as(somebody(), GroupWork::Join(join_of(Some("own"), bytes(GIB)))).unwrap();
     denied(play.ask_as(somebody(), set_limit("new", bytes(GIB))));
     assert!(!play.shelf.groups.contains_key(&name("new")));
-    play.make("own", 4 * GIB);
+    play.make(&own(), 4 * GIB);
     play.make("team", GIB);
     let users = Some(vec![somebody().user]);
     play.set(GroupSet { users, ..GroupSet::of(name("team")) }).unwrap();
@@ -80,12 +85,52 @@ fn what_the_operator_makes_or_sets_is_the_operators() {
             let said = denied(play.ask_as(somebody(), set_limit(group, bytes(8 * GIB))));
             assert_eq!(said.contains("the operator has set"), group == "own", "{said}");
         }
-        assert_eq!(play.inspect("own").info.owner, Some(somebody().user));
+        assert_eq!(play.inspect(&own()).info.owner, Some(somebody().user));
         let pond_user = (me().user != 0).then(|| me().user);
         assert_eq!(play.inspect("team").info.owner, pond_user, "it was only let in");
         // It still runs programs there.
         play.ask_as(somebody(), GroupWork::Join(join_of(Some("own"), None))).unwrap();
     }
+}
+
+#[test]
+fn one_users_name_is_not_in_the_way_of_anothers() {
+    if me().user != 0 {
+        // Only root can give ledgers to users.
+        return;
+    }
+    let mut play = Play::new();
+    let join = |limit| GroupWork::Join(join_of(Some("train"), limit));
+    let joined = |answer: Result<ReplyBody, Failure>| match answer.unwrap() {
+        ReplyBody::GroupJoined { name, .. } => name.to_string(),
+        other => panic!("{other:?}"),
+    };
+    for restarted in [false, true] {
+        assert_eq!(joined(play.ask_as(somebody(), join(bytes(GIB)))), "~1000/train");
+        assert_eq!(joined(play.ask_as(stranger(), join(bytes(2 * GIB)))), "~1001/train");
+        assert_eq!(joined(play.ask_as(stranger(), join(None))), "~1001/train");
+        assert_eq!(play.inspect("~1000/train").info.devices[0].limit_bytes, Some(GIB));
+        assert_eq!(play.inspect("~1001/train").info.devices[0].limit_bytes, Some(2 * GIB));
+        let whole = GroupWork::Join(join_of(Some("~1000/train"), None));
+        denied(play.ask_as(stranger(), whole));
+        let new = GroupWork::Join(join_of(Some("~1000/new"), bytes(GIB)));
+        denied(play.ask_as(stranger(), new));
+        if !restarted {
+            play.restart(&[]);
+        }
+    }
+    // The operator's is another, until a user is let in; then it is what the bare name means.
+    play.make("train", 4 * GIB);
+    assert_eq!(joined(play.ask_as(somebody(), join(None))), "~1000/train");
+    let users = Some(vec![somebody().user]);
+    play.set(GroupSet { users, ..GroupSet::of(name("train")) }).unwrap();
+    assert_eq!(joined(play.ask_as(somebody(), join(None))), "train");
+    assert_eq!(joined(play.ask_as(stranger(), join(None))), "~1001/train");
+    assert_eq!(play.ask_as(stranger(), GroupWork::Remove(name("train"))), Ok(ReplyBody::Done));
+    assert_eq!(play.shelf.groups.len(), 2);
+    // Whose it is that a user is not in, is said where there is none of the user's own.
+    denied(play.ask_as(stranger(), join(None)));
+    assert_eq!(joined(play.ask_as(stranger(), join(bytes(GIB)))), "~1001/train");
 }
 
 #[test]

@@ -54,9 +54,7 @@ impl EndedNames {
     /// What a name meant to a caller, by the rule by which names are found.
     pub(super) fn find(&self, caller: &Caller, name: &TensorRef) -> Option<&Ended> {
         let own = Owner { user: name.user.unwrap_or(caller.owner.user), ..caller.owner.clone() };
-        let public = || self.by_name.get(&NameKey::new(&own, &name.name.in_public()?));
         let found = self.by_name.get(&NameKey::new(&own, &name.name));
-        let found = found.or_else(|| if name.user.is_none() { public() } else { None });
         found.filter(|ended| caller.may_use(&ended.owner, ended.audience))
     }
 }

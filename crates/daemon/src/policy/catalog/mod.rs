@@ -16,7 +16,7 @@ use crate::accounts::{Accounts, Resource};
 use ended::EndedNames;
 use ends::Ends;
 use names::COMPARED_NAMES;
-pub(super) use names::{NameKey, similar, way_out};
+pub(super) use names::{NameKey, is_in_public, public_of, similar, way_out};
 use tensor::Kind;
 pub(super) use tensor::Tensor;
 
@@ -97,15 +97,10 @@ impl Catalog {
         self.names.get(&NameKey::new(owner, name)).copied()
     }
 
-    /// What a name means to a caller: one's own, then `public/`; or exactly the owner's that was
-    /// written.
+    /// What a name means to a caller: one's own, or exactly the owner's that was written.
     pub(super) fn resolve(&self, caller: &Caller, name: &TensorRef) -> Option<TensorId> {
         let own = Owner { user: name.user.unwrap_or(caller.owner.user), ..caller.owner.clone() };
-        let found = self.named(&own, &name.name);
-        if found.is_some() || name.user.is_some() {
-            return found;
-        }
-        self.named(&own, &name.name.in_public()?)
+        self.named(&own, &name.name)
     }
 
     /// Gives a tensor of `owner` a name that is free; from then on it does not end with its
@@ -285,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_name_is_ones_own_then_public() {
+    fn a_bare_name_is_ones_own_and_nothing_else() {
         let mut catalog = catalog();
         let mine = put(&mut catalog, 1, "x");
         let public = put(&mut catalog, 2, "public/x");
@@ -295,11 +290,12 @@ mod tests {
             |catalog: &Catalog, name: &str| catalog.resolve(&caller(1), &name.parse().unwrap());
         assert_eq!(find(&catalog, "x"), Some(mine));
         assert_eq!(find(&catalog, "public/x"), Some(public));
-        assert_eq!(find(&catalog, "y"), Some(shared));
+        assert_eq!(find(&catalog, "y"), None);
+        assert_eq!(find(&catalog, "public/y"), Some(shared));
         assert_eq!(find(&catalog, "z"), None);
         assert_eq!(find(&catalog, "~2/z"), Some(other));
         catalog.delete(mine, &owner(1));
-        assert_eq!(find(&catalog, "x"), Some(public));
+        assert_eq!(find(&catalog, "x"), None);
         assert!(catalog.get(mine).is_some_and(Tensor::is_deleted));
         assert_eq!(count_of(&catalog, 1), 1);
         catalog.remove(mine, &owner(1));

@@ -77,6 +77,18 @@ fn begins_alike(wanted: &str, found: &str) -> bool {
         || first(wanted).is_some_and(|part| first(found) == Some(part))
 }
 
+/// The name under `public/` that somebody may have meant who wrote a bare one.
+pub(in crate::policy) fn public_of(name: &TensorRef) -> Option<TensorRef> {
+    let public = name.user.is_none().then(|| name.name.in_public()).flatten()?;
+    Some(TensorRef { user: None, name: public })
+}
+
+/// What to type where only the name under `public/` is there.
+pub(in crate::policy) fn is_in_public(public: &TensorRef, owner: &Owner) -> String {
+    let user = owner.user;
+    format!("`{public}` exists and belongs to user {user}: write `{public}`")
+}
+
 /// What to type where a name was not found: the name that was meant, if it is clear which, else the
 /// command that lists.
 pub(in crate::policy) fn way_out(similar: &[String], command: &str) -> String {

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::making::MakingKey;
 use super::{Model, Models, Version, retired};
-use crate::policy::catalog::{NameKey, similar, way_out};
+use crate::policy::catalog::{NameKey, is_in_public, public_of, similar, way_out};
 use crate::policy::owner::{Caller, Owner};
 
 impl<F> Models<F> {
@@ -113,6 +113,11 @@ impl<F> Models<F> {
 
     pub(super) fn no_model(&self, caller: &Caller, name: &TensorRef) -> Failure {
         let mut failure = Failure::new(ErrorKind::NotFound, format!("model '{name}' not found"));
+        if let Some(public) = public_of(name)
+            && let Some((_, model)) = self.find_model(caller, &public)
+        {
+            return failure.hint(is_in_public(&public, &model.owner));
+        }
         let visible = self.models.iter().filter(|(_, model)| {
             model.owner.tenant == caller.owner.tenant
                 && !self.shared_versions(caller, model).is_empty()

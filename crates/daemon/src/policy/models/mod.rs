@@ -217,14 +217,9 @@ impl<F> Models<F> {
         model.versions.iter().copied().find(is_it)
     }
 
-    /// The model that a name means to a caller: one's own, then `public/`; or exactly the owner's
-    /// that was written.
+    /// The model that a name means to a caller: one's own, or exactly the owner's that was written.
     fn resolve(&self, caller: &Caller, name: &TensorRef) -> Option<(&NameKey, &Model)> {
         let own = Owner { user: name.user.unwrap_or(caller.owner.user), ..caller.owner.clone() };
-        let found = self.models.get_key_value(&NameKey::new(&own, &name.name));
-        if found.is_some() || name.user.is_some() {
-            return found;
-        }
-        self.models.get_key_value(&NameKey::new(&own, &name.name.in_public()?))
+        self.models.get_key_value(&NameKey::new(&own, &name.name))
     }
 }

@@ -51,6 +51,7 @@ impl<P: Ports> Pond<P> {
             self.park(by, Wish::Stage(stage), None);
             return Ok(Answered::Parked);
         };
+        self.may_take(&caller, &stage.model)?;
         let owner = caller.owner.clone();
         if stage.model.is_public() {
             stage.audience = Audience::Everybody;

@@ -28,6 +28,7 @@ impl<P: Ports> Pond<P> {
         if !caller.may_change(&model.owner) {
             return Err(not_yours(&format!("model '{name}'"), &model.owner));
         }
+        self.may_take(caller, &key.name)?;
         // A repeat gets its answer, whatever happened since.
         if let Some((_, previous)) = model.swaps.iter().find(|(known, _)| *known == token) {
             let previous = previous.clone();

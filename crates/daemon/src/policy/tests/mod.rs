@@ -16,6 +16,7 @@ mod models;
 mod moves;
 mod naming;
 mod page;
+mod public;
 mod renaming;
 mod restart;
 mod sharing;
@@ -240,7 +241,8 @@ const LIMITS: Caps = Caps {
 impl Play {
     fn new() -> Self {
         let mut world = World::default();
-        let pond = Pond::new(&mut world, [7; 16], Epoch(1), LIMITS).unwrap();
+        let mut pond = Pond::new(&mut world, [7; 16], Epoch(1), LIMITS).unwrap();
+        pond.public_writers = vec![PublicWriter::Everybody];
         let mut play = Play { pond, world, next_conn: 1, next_number: 1, pids: HashMap::new() };
         play.driver_ready(1 << 30);
         play
@@ -278,6 +280,7 @@ impl Play {
         let (pond, found) = Pond::recover(&mut world, records, held, Epoch(2), LIMITS).unwrap();
         self.world = world;
         self.pond = pond;
+        self.pond.public_writers = vec![PublicWriter::Everybody];
         self.driver_ready(1 << 30);
         found
     }

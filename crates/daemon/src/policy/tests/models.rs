@@ -21,7 +21,7 @@ fn tag(text: &str) -> VersionTag {
 }
 
 /// A version with slabs of these sizes, in MiB.
-fn staging(model: &str, version: Option<&str>, slabs: &[u64]) -> VersionStage {
+pub(super) fn staging(model: &str, version: Option<&str>, slabs: &[u64]) -> VersionStage {
     let part = |mib: &u64| PartSpec { bytes: mib * MIB, shared: None };
     VersionStage {
         version: VersionId::random(),
@@ -61,7 +61,7 @@ fn getting(text: &str, lease: u64, wait_ms: u64) -> RequestBody {
     })
 }
 
-fn swapping(model: &str, version: Option<&str>, token: Token) -> RequestBody {
+pub(super) fn swapping(model: &str, version: Option<&str>, token: Token) -> RequestBody {
     RequestBody::ModelSwap { model: model.parse().unwrap(), tag: version.map(tag), token }
 }
 
@@ -83,7 +83,13 @@ impl Play {
     }
 
     /// A version that is ready, and current if that is wanted.
-    fn load(&mut self, conn: ConnId, model: &str, version: &str, activate: bool) -> VersionGrant {
+    pub(super) fn load(
+        &mut self,
+        conn: ConnId,
+        model: &str,
+        version: &str,
+        activate: bool,
+    ) -> VersionGrant {
         let staged = self.stage(conn, staging(model, Some(version), &[4, 2]));
         granted(self.commit(conn, committing(staged.info.version, activate)))
     }
@@ -239,12 +245,16 @@ fn a_tag_is_taken_once_and_numbers_go_on() {
 }
 
 #[test]
-fn names_are_ones_own_then_public_and_a_public_model_has_one_owner() {
+fn names_are_ones_own_or_say_public_and_a_public_model_has_one_owner() {
     let mut play = Play::new();
     let (mine, _) = play.client(1);
     let (theirs, _) = play.client(2);
     play.load(theirs, "public/m", "v1", true);
-    assert_eq!(play.attach(mine, "m", 1).info.user, 2);
+    let failure = play.refused(mine, getting("m", 1, 0));
+    assert_eq!(failure.kind, ErrorKind::NotFound);
+    let hint = "`public/m` exists and belongs to user 2: write `public/m`";
+    assert_eq!(failure.hint.as_deref(), Some(hint));
+    assert_eq!(play.attach(mine, "public/m", 1).info.user, 2);
     let failure = play.refused(mine, RequestBody::VersionStage(staging("public/m", None, &[2])));
     assert_eq!(failure.kind, ErrorKind::Denied);
     for body in [

@@ -82,7 +82,7 @@ fn a_rename_is_for_the_owner_and_never_takes_anothers_name() {
     let failure = play.refused(owner, rename(own.tensor, "public/b"));
     assert_eq!(failure.kind, ErrorKind::Invalid);
     assert_eq!(play.ask(owner, rename(mine.tensor, "public/a")), ReplyBody::Done);
-    assert_eq!(play.get(other, "a", 1).0.tensor, mine.tensor);
+    assert_eq!(play.get(other, "public/a", 1).0.tensor, mine.tensor);
     assert_eq!(play.ask(other, rename(public.tensor, "p")), ReplyBody::Done);
     assert_eq!(play.get(owner, "~2/p", 1).0.tensor, public.tensor);
     let unnamed = TensorCreate { name: None, ..ready("unused") };

@@ -123,13 +123,19 @@ fn everybody_may_read_but_only_the_owner_deletes() {
 }
 
 #[test]
-fn public_names_are_everybodys_and_found_bare() {
+fn public_names_are_everybodys_and_written_out() {
     let mut play = Play::new();
     let (owner, _) = play.client(1);
     let (other, _) = play.client(2);
     let (info, _) = play.create(owner, TensorCreate { zero: true, ..spec("public/x", 100) });
     assert_eq!(info.audience, Audience::Everybody);
-    assert_eq!(play.get(other, "x", 1).0.tensor, info.tensor);
+    assert_eq!(play.get(other, "public/x", 1).0.tensor, info.tensor);
+    for conn in [owner, other] {
+        let failure = play.refused(conn, get("x", 2, Mode::ReadOnly, 0));
+        assert_eq!(failure.kind, ErrorKind::NotFound);
+        let hint = "`public/x` exists and belongs to user 1: write `public/x`";
+        assert_eq!(failure.hint.as_deref(), Some(hint));
+    }
     // Who cannot delete it is not told to.
     let larger = || RequestBody::TensorCreate(spec("public/x", 200));
     for (conn, part) in [(other, "this one belongs to user 1"), (owner, "tensor rm public/x")] {

@@ -164,7 +164,10 @@ impl MemberInfo {
     #[must_use]
     pub fn program_of(slot: &[u8]) -> String {
         let name = slot.split(|byte| *byte == 0).next().unwrap_or_default();
-        String::from_utf8_lossy(name).chars().filter(|c| !c.is_control()).collect()
+        String::from_utf8_lossy(name)
+            .chars()
+            .filter(|c| crate::characters::flaw(*c).is_none())
+            .collect()
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::read::{self, DecodeError, Read, uuid_to_id};
 use super::super::session::{read_lease_info, write_lease_info};
 use super::super::{Audience, LeaseInfo, LeaseToken, Mode, ReplyBody};
 use super::{VersionState, read_tag};
-use crate::model_name::model_name;
+use crate::model_name::known_model_name;
 use crate::{
     Backing, ContentHash, GpuUuid, LeaseId, TensorId, TensorName, VersionId, VersionTag, backing,
 };
@@ -82,7 +82,7 @@ fn read_info(info: fb::VersionInfoRef<'_>) -> Read<VersionInfo> {
     };
     Ok(VersionInfo {
         version: VersionId(read::uuid("version", info.version()?)?),
-        model: model_name(read::required("model", info.model()?)?)?,
+        model: known_model_name(read::required("model", info.model()?)?)?,
         tag: read_tag(info.tag()?)?.ok_or(DecodeError::Missing("tag"))?,
         state: read::code("state", info.state()?, VersionState::from_code)?,
         device: read::gpu("device", info.device()?)?,
@@ -232,7 +232,7 @@ pub(in super::super) fn read_models(
 ) -> Read<ReplyBody> {
     let read = |model: fb::ModelInfoRef<'_>| {
         Ok(ModelInfo {
-            name: model_name(read::required("name", model.name()?)?)?,
+            name: known_model_name(read::required("name", model.name()?)?)?,
             user: model.user()?,
             versions: list("versions", model.versions()?, entries, read_info)?,
         })
