@@ -94,6 +94,9 @@ impl Movers {
                 assert!(all, "a job on a slab that is not mapped");
                 assert!(process.jobs.insert(job, ranges).is_none(), "a job's number again");
             }
+            ToMover::Cancel { job } => {
+                assert!(process.jobs.contains_key(&job), "cancelled what it does not have");
+            }
             ToMover::Start { .. } | ToMover::Stop => {}
         }
     }

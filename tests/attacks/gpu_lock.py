@@ -52,11 +52,12 @@ def nobody_keeps_a_card_from_roots_pond(pond, report):
         return
     pond = pond(driver=library)
     device = bytes(pond.admin().devices[0].device).hex()
-    name = f"millpond-GPU-{device[:8]}-{device[8:12]}-{device[12:16]}-{device[16:20]}-{device[20:]}.lock"
-    paths, b = [folder / name for folder in FOLDERS], pond.actor(B)
-    path = paths[0]
-    report.note("the lock in /dev/shm", f"mode {oct(path.stat().st_mode & 0o777)}" if path.exists() else "there is none")
-    if path.exists():
+    name = f"millpond-GPU-{device[:8]}-{device[8:12]}-{device[12:16]}-{device[16:20]}-{device[20:]}"
+    names = [name + end for end in (".lock", ".root.lock")]
+    paths, b = [folder / name for folder in FOLDERS for name in names], pond.actor(B)
+    there = [path for path in paths if path.exists()]
+    report.check(there, "there is a lock", ", ".join(f"{path.name[-10:]}, mode {oct(path.stat().st_mode & 0o777)}" for path in there))
+    for path in there:
         could = b.call(rewrite, str(path))
         report.check(could is not None, "B cannot change who has the card", could or "changed")
     other = pond.serve("--runtime-dir", "/run/other")

@@ -25,12 +25,14 @@ pub mod config;
 pub mod daemon_side;
 mod handover;
 mod keeper;
+mod rights;
 mod running;
 mod service;
 
 pub use keeper::{
     About, CHECK_ARGUMENT, ExitReason, FolderHolder, KeeperError, KeeperStart, Launch, PROGRAM,
-    adopt_stdin, run,
+    Restored, adopt_stdin, restore, run,
 };
+pub use rights::lay_down_other_users;
 pub use running::Running;
 pub use service::service;

@@ -103,6 +103,8 @@ pub(crate) const OWNER: usize = 128;
 /// Where the owners begin.
 pub(crate) const OWNERS_AT: usize = HEAD + DEVICES * LINES;
 pub(crate) const LEN: usize = OWNERS_AT + SLOTS * OWNER;
+/// The most that a ledger file has.
+pub const LEDGER_BYTES: u64 = LEN as u64;
 
 /// Offsets in the head. The first 64 bytes are written once; see `file`.
 pub(crate) mod head {

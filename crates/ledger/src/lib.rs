@@ -93,8 +93,8 @@ pub use error::{BadSize, LedgerError, PondRefused, Refused};
 pub use establish::{Established, LimitOf, establish};
 pub use file::Memory;
 pub use layout::{
-    Column, DEVICES, DeviceIndex, DeviceReading, NO_LIMIT, OWNERS, SLOTS, SlotIndex, Totals, UNIT,
-    Uuid, units_for,
+    Column, DEVICES, DeviceIndex, DeviceReading, LEDGER_BYTES, NO_LIMIT, OWNERS, SLOTS, SlotIndex,
+    Totals, UNIT, Uuid, units_for,
 };
 pub use limits::{Budget, NAME_MAX, Name};
 pub use member::Member;

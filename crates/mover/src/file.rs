@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
+use crate::kernel_files;
 use crate::settings::PAGE_BYTES;
 
 /// What an offset, an address and a size of a read past the page cache are multiples of.
@@ -16,7 +17,7 @@ const PAGE: usize = PAGE_BYTES as usize;
 pub(crate) struct UserFile {
     fd: OwnedFd,
     /// Whether it is read past the page cache.
-    checked: OnceLock<Result<bool, &'static str>>,
+    checked: OnceLock<Result<bool, FileFailure>>,
 }
 
 /// What is read before it is shown: small enough to be in the processor's second cache then. On an
@@ -29,6 +30,8 @@ const SEEN_BYTES: usize = 512 << 10;
 pub(crate) enum FileFailure {
     /// It ended after this many of the wanted bytes.
     Ended(usize),
+    /// Such a file is neither read nor written for anybody.
+    Denied(String),
     Other(String),
 }
 
@@ -37,22 +40,32 @@ impl UserFile {
         UserFile { fd, checked: OnceLock::new() }
     }
 
-    /// Refuses what has no bytes at places: pipes, sockets, folders, devices.
+    /// Refuses what has no bytes at places: pipes, sockets, folders, devices; and what the kernel
+    /// makes up.
     pub(crate) fn check(&self) -> Result<(), FileFailure> {
+        let other = |text: &str| FileFailure::Other(text.to_owned());
         let checked = self.checked.get_or_init(|| {
-            let status = rustix::fs::fstat(&self.fd).map_err(|_| "the file cannot be examined")?;
+            let unknown = |_| other("the file cannot be examined");
+            let status = rustix::fs::fstat(&self.fd).map_err(unknown)?;
             if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
-                return Err("this is not a regular file");
+                return Err(other("this is not a regular file"));
+            }
+            let system = rustix::fs::fstatfs(&self.fd).map_err(unknown)?;
+            if let Some(name) = kernel_files::refused(system.f_type) {
+                let text = format!(
+                    "the file is of the kernel's file system '{name}', not on a disk or in memory"
+                );
+                return Err(FileFailure::Denied(text));
             }
             let flags = rustix::fs::fcntl_getfl(&self.fd).unwrap_or(OFlags::empty());
             if flags.contains(OFlags::APPEND) {
-                return Err(
+                return Err(other(
                     "the file is open for appending, so nothing can be written at an offset",
-                );
+                ));
             }
             Ok(flags.contains(OFlags::DIRECT))
         });
-        checked.map(drop).map_err(|text| FileFailure::Other(text.to_owned()))
+        checked.as_ref().map(drop).map_err(Clone::clone)
     }
 
     /// Reads what lies at these places of the file, one behind the other, and says where in the
@@ -171,6 +184,11 @@ impl UserFile {
 }
 
 impl FileFailure {
+    /// The mover cannot become the user.
+    pub(crate) fn no_rights(user: u32) -> FileFailure {
+        FileFailure::Denied(format!("the rights of user {user} cannot be taken"))
+    }
+
     /// As if the disk had failed.
     pub(crate) fn disk() -> FileFailure {
         failure("reading", Errno::IO)

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::channel::{FromMover, Why};
+use crate::channel::{FromMover, Rights, Why};
 use crate::cuts::Cuts;
 use crate::file::{FileFailure, UserFile};
 use crate::slab::Slab;
@@ -30,6 +30,8 @@ pub(crate) enum Work {
 /// A job that was accepted.
 pub(crate) struct Job {
     pub(crate) number: u64,
+    /// Whose files these are.
+    pub(crate) by: Rights,
     pub(crate) work: Work,
     /// Where in the slab; pieces know that themselves, and where in the file.
     pub(crate) offset: u64,
@@ -44,7 +46,7 @@ pub(crate) struct Job {
 enum Failure {
     /// The file ended after this many of the job's bytes.
     Ended(u64),
-    Other(String),
+    Other(Why, String),
 }
 
 /// A part of a job that fits one buffer.
@@ -61,14 +63,14 @@ pub(crate) struct Block {
 
 impl Job {
     pub(crate) fn new(
-        number: u64,
+        (number, by): (u64, Rights),
         work: Work,
         (offset, bytes, file_offset): (u64, u64, u64),
         block_bytes: u32,
     ) -> Job {
         let left = AtomicU64::new(count(&work, bytes, file_offset, block_bytes));
         let failure = Mutex::new(None);
-        Job { number, work, offset, bytes, file_offset, left, failure }
+        Job { number, by, work, offset, bytes, file_offset, left, failure }
     }
 
     /// How many blocks the job has.
@@ -102,8 +104,15 @@ impl Job {
             }
             (Some(known), _) => known,
             (None, FileFailure::Ended(bytes)) => Failure::Ended(start + bytes as u64),
-            (None, FileFailure::Other(text)) => Failure::Other(text),
+            (None, FileFailure::Denied(text)) => Failure::Other(Why::Denied, text),
+            (None, FileFailure::Other(text)) => Failure::Other(Why::File, text),
         });
+    }
+
+    /// Nobody wants it any more: blocks that were not begun need not be.
+    pub(crate) fn cancel(&self) {
+        let mut known = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get_or_insert_with(|| Failure::Other(Why::Cancelled, "cancelled".to_owned()));
     }
 
     /// Counts a block as done, or as not to be done any more. True for the last one.
@@ -120,15 +129,17 @@ impl Job {
     /// What to say after the last block.
     pub(crate) fn answer(&self) -> FromMover {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let text = match failure {
+        let (why, text) = match failure {
             None => {
                 let hashes = self.work.cuts().map(Cuts::hashes).unwrap_or_default();
                 return FromMover::Done { job: self.number, hashes };
             }
-            Some(Failure::Other(text)) => text,
-            Some(Failure::Ended(at)) => format!("the file ended at {at} of {} bytes", self.bytes),
+            Some(Failure::Other(why, text)) => (why, text),
+            Some(Failure::Ended(at)) => {
+                (Why::File, format!("the file ended at {at} of {} bytes", self.bytes))
+            }
         };
-        FromMover::JobFailed { job: self.number, why: Why::File, text }
+        FromMover::JobFailed { job: self.number, why, text }
     }
 }
 
@@ -141,6 +152,20 @@ impl Work {
     /// Whether threads wait for each other in the file.
     pub(crate) fn writes_file(&self) -> bool {
         matches!(self, Work::Get(..) | Work::Save(..))
+    }
+
+    /// A slab of it is not there any more, or in part.
+    pub(crate) fn has_cut_slab(&self) -> bool {
+        match self {
+            Work::Copy(to, from, _) => !to.is_whole() || !from.is_whole(),
+            Work::Put(slab, _)
+            | Work::Get(slab, _)
+            | Work::Zero(slab)
+            | Work::Load(slab, ..)
+            | Work::Hash(slab, _)
+            | Work::Save(slab, ..) => !slab.is_whole(),
+            Work::HashFile(..) => false,
+        }
     }
 
     fn cuts(&self) -> Option<&Cuts> {

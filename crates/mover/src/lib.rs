@@ -15,7 +15,7 @@
 //! # How bytes move
 //!
 //! A job is cut into blocks. Each thread owns a few pinned buffers and a stream, takes the next
-//! block of the first job that has one left, and waits for a buffer only when it needs it again.
+//! block of the first job that has one left, of the user whose turn it is, and waits for a buffer only when it needs it again.
 //! The next job's first block follows the last job's last one without a pause. Pieces are hashed in
 //! the buffer, between file and slab, while the processor's cache has them. Memory is the ring
 //! and nothing else, however large a job is. A user's file is read and written with `pread` and
@@ -23,7 +23,13 @@
 //!
 //! # Order
 //!
-//! Jobs run side by side: a job that needs another one's bytes is sent after its `Done`.
+//! Users take turns, block by block: what one has queued delays another's next block by one block.
+//! The jobs of one user run in their order, side by side at their ends: a job that needs another
+//! one's bytes is sent after its `Done`.
+//!
+//! # Rights
+//!
+//! A user's file is read and written with that user's rights, as far as the mover may take them.
 
 #![forbid(unsafe_code)]
 
@@ -34,12 +40,15 @@ mod error;
 mod fault;
 mod file;
 mod job;
+mod kernel_files;
 mod queue;
 pub mod raw;
+mod rights;
 mod serve;
 pub mod settings;
 mod slab;
 mod worker;
 
 pub use error::MoverError;
+pub use rights::give_up_rights;
 pub use serve::run_from_stdin;

@@ -17,6 +17,7 @@ use crate::fault::Faults;
 use crate::file::UserFile;
 use crate::job::{Job, Work};
 use crate::queue::Queue;
+use crate::rights;
 use crate::settings::Ring;
 use crate::slab::{Slab, Slabs};
 use crate::worker::{Shared, Worker};
@@ -27,6 +28,8 @@ use crate::worker::{Shared, Worker};
 /// # Errors
 /// [`MoverError`]; the daemon was told, if it can be, and starts the next mover.
 pub fn run_from_stdin() -> Result<(), MoverError> {
+    rights::give_up_rights()?;
+    rights::give_up_all_but_users()?;
     let socket = socket::take_stdin().map_err(MoverError::io("taking the mover's channel"))?;
     let channel = Arc::new(MoverEnd::new(socket.ok_or(MoverError::NotAChannel)?));
     // A thread of its own: this one may be inside a driver call when the daemon hangs up.
@@ -148,8 +151,11 @@ impl Mover {
                         }
                     }
                 }
+                (ToMover::Cancel { job }, _) => self.shared.queue.cancel(job),
                 (ToMover::Stop, _) => break,
-                _ => return Err(MoverError::Unexpected { expected: "`Map`, `Job` or `Stop`" }),
+                (ToMover::Start { .. }, _) => {
+                    return Err(MoverError::Unexpected { expected: "`Map`, `Job` or `Stop`" });
+                }
             }
         }
         self.shared.queue.close();
@@ -198,7 +204,7 @@ impl Mover {
         if file_offset.checked_add(bytes).is_none_or(|end| end > FILE_END) {
             return Err(range(format!("no file has {bytes} bytes at {file_offset}")));
         }
-        Ok(Job::new(job.job, work, place, self.shared.queue.block_bytes()))
+        Ok(Job::new((job.job, job.by), work, place, self.shared.queue.block_bytes()))
     }
 
     fn pieces(&self, pieces: Pieces, file: Option<UserFile>) -> Result<Work, Refusal> {

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use millpond_cuda::{Access, AddressRange, Allocation, Context, CudaError, Mapping};
+use millpond_cuda::{Access, AddressRange, Allocation, Context, CudaError, DriverKind, Mapping};
 use millpond_wire::{Backing, SlabId};
 
 use crate::channel::{FromMover, MoverEnd, Why};
@@ -17,6 +17,8 @@ pub(crate) struct Slab {
     // Unmapped first, then told: fields are dropped in this order.
     mapping: Mapping,
     notice: Notice,
+    /// The slab's file, where the driver's memory is files: who holds one can shorten it.
+    file: Option<OwnedFd>,
 }
 
 /// Tells that the slab is not mapped any more, when it is dropped after `Unmap`.
@@ -29,6 +31,15 @@ struct Notice {
 impl Slab {
     pub(crate) fn mapping(&self) -> &Mapping {
         &self.mapping
+    }
+
+    /// Whether all of the slab's memory is there. What is missing would end the mover, and with it
+    /// the moves of others.
+    pub(crate) fn is_whole(&self) -> bool {
+        let bytes = |file| rustix::fs::fstat(file).map_or(0, |status| status.st_size);
+        let enough =
+            |bytes: i64| u64::try_from(bytes).is_ok_and(|bytes| bytes >= self.mapping.bytes());
+        self.file.as_ref().is_none_or(|file| enough(bytes(file)))
     }
 
     /// Whether these bytes are inside.
@@ -90,7 +101,9 @@ impl Slabs {
             Ok(mapping) => {
                 let channel = Arc::clone(&self.channel);
                 let notice = Notice { slab, asked: AtomicBool::new(false), channel };
-                self.mapped.insert(slab, Arc::new(Slab { mapping, notice }));
+                let is_file = self.context.driver().kind() == DriverKind::Soft;
+                let file = is_file.then_some(fd);
+                self.mapped.insert(slab, Arc::new(Slab { mapping, notice, file }));
                 FromMover::Mapped { slab }
             }
             Err(error) if error.is_sticky() => end::lost("the context is lost", &error),

@@ -13,8 +13,9 @@ use crate::end;
 use crate::error::MoverError;
 use crate::fault::Faults;
 use crate::file::{FileFailure, UserFile};
-use crate::job::{Block, Work};
+use crate::job::{Block, Job, Work};
 use crate::queue::{Next, Queue};
+use crate::rights::Own;
 use crate::settings::{Ring, SLACK_BYTES};
 use crate::slab::Slab;
 
@@ -55,8 +56,13 @@ pub(crate) struct Worker {
     idle: Vec<PinnedBuffer>,
     /// In the order in which they were begun, which is the order in which they end.
     running: VecDeque<(Block, PendingCopy)>,
+    /// Who the thread is while it is nobody else.
+    own: Own,
     shared: Arc<Shared>,
 }
+
+/// Of the software driver alone.
+const CUT_SLAB: &str = "the tensor's memory was cut short by a process that it is shared with";
 
 /// A driver call that failed under a job.
 struct Lost {
@@ -92,6 +98,7 @@ impl Worker {
             mark: Event::new(context)?,
             idle: (0..depth).map(buffer).collect::<Result<_, _>>()?,
             running: VecDeque::with_capacity(depth),
+            own: Own::find(),
             shared: Arc::clone(shared),
         })
     }
@@ -158,6 +165,11 @@ impl Worker {
             }
         }
         if block.skip {
+            self.block_ended(&block);
+            return Ok(());
+        }
+        if job.work.has_cut_slab() {
+            job.fail(block.start, FileFailure::Other(CUT_SLAB.to_owned()));
             self.block_ended(&block);
             return Ok(());
         }
@@ -229,7 +241,9 @@ impl Worker {
         let read = if self.shared.faults.disk_fails(block.job.number) {
             Err(FileFailure::disk())
         } else {
-            file.read_all(&mut buffer, extents, seen)
+            let rights = &block.job.by;
+            let read = self.own.as_user(rights, || file.read_all(&mut buffer, extents, seen));
+            read.unwrap_or_else(|| Err(FileFailure::no_rights(rights.user)))
         };
         match read {
             Ok(at) => Ok(Some((buffer, at))),
@@ -286,7 +300,8 @@ impl Worker {
         let buffer = copy.wait().map_err(|error| Lost { job: job.number, error })?;
         let index = usize::try_from(block.index).unwrap_or(usize::MAX);
         let written = match &job.work {
-            Work::Get(_, file) => file.write(&buffer[..block.bytes], job.file_offset + block.start),
+            Work::Get(_, file) => self
+                .write(job, || file.write(&buffer[..block.bytes], job.file_offset + block.start)),
             Work::Hash(_, cuts) => {
                 cuts.hash(index, &buffer);
                 Ok(())
@@ -294,11 +309,12 @@ impl Worker {
             Work::Save(_, file, cuts) => {
                 cuts.hash(index, &buffer);
                 let mut rest: &[u8] = &buffer;
-                cuts.extents(index).try_for_each(|(offset, bytes)| {
+                let write = |(offset, bytes)| {
                     let (now, later) = rest.split_at(bytes);
                     rest = later;
                     file.write(now, offset)
-                })
+                };
+                self.write(job, || cuts.extents(index).try_for_each(write))
             }
             _ => Ok(()),
         };
@@ -308,6 +324,16 @@ impl Worker {
         self.idle.push(buffer);
         self.block_ended(&block);
         Ok(())
+    }
+
+    /// Writes to the file of a job with its user's rights.
+    fn write(
+        &self,
+        job: &Job,
+        write: impl FnOnce() -> Result<(), FileFailure>,
+    ) -> Result<(), FileFailure> {
+        let written = self.own.as_user(&job.by, write);
+        written.unwrap_or_else(|| Err(FileFailure::no_rights(job.by.user)))
     }
 
     fn wait_for_stream(&mut self, block: &Block) -> Result<(), Lost> {

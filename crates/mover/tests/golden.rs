@@ -5,17 +5,21 @@
 #[path = "../../../tests/golden/check.rs"]
 mod check;
 
-use millpond_mover::channel::{FromMover, Job, Pieces, PiecesKind, ToMover, Why, Work};
+use millpond_mover::channel::{FromMover, Job, Pieces, PiecesKind, Rights, ToMover, Why, Work};
 use millpond_wire::{Backing, ContentHash, Epoch, GpuUuid, Piece, Run, SlabId, Transport};
 
 fn slab() -> SlabId {
     "11112222-3333-4444-5555-666677778888".parse().unwrap()
 }
 
+fn rights() -> Rights {
+    Rights { user: 1000, group: 100, groups: vec![4, 27] }
+}
+
 fn to_mover() -> Vec<(&'static str, ToMover)> {
     let (slab, from, epoch, bytes) = (slab(), slab(), Epoch(3), 4096);
     let (offset, file_offset, from_offset) = (256, 512, 1024);
-    let job = |work| ToMover::Job(Job { job: 7, epoch, work });
+    let job = |work| ToMover::Job(Job { job: 7, epoch, by: rights(), work });
     let run = |file_offset, bytes| Run { file_offset, bytes };
     let pieces = |kind, runs| {
         let piece = |offset, bytes| Piece { offset, bytes };
@@ -41,6 +45,7 @@ fn to_mover() -> Vec<(&'static str, ToMover)> {
         ("pieces-hash-file", pieces(PiecesKind::HashFile, vec![run(9, 1024)])),
         ("pieces-hash", pieces(PiecesKind::Hash, Vec::new())),
         ("pieces-save", pieces(PiecesKind::Save, vec![run(9, 1024)])),
+        ("cancel", ToMover::Cancel { job: 7 }),
         ("stop", ToMover::Stop),
     ]
 }
@@ -57,6 +62,8 @@ fn from_mover() -> Vec<(&'static str, FromMover)> {
         ("done", FromMover::Done { job: 7, hashes: Vec::new() }),
         ("hashes", FromMover::Done { job: 7, hashes: vec![ContentHash([7; 16]); 2] }),
         ("job-failed", FromMover::JobFailed { job: 7, why: Why::File, text: text() }),
+        ("job-denied", FromMover::JobFailed { job: 7, why: Why::Denied, text: text() }),
+        ("job-cancelled", FromMover::JobFailed { job: 7, why: Why::Cancelled, text: text() }),
     ]
 }
 

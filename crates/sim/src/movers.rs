@@ -175,6 +175,8 @@ impl World {
                 let number = job.job;
                 mover.jobs.push(Job { number, tensor, memory, writes, failed: false });
             }
+            // A job may land before this is read, or as if it had not been: both happen.
+            (ToMover::Cancel { .. }, _) => {}
             (ToMover::Stop, _) => mover.stops = true,
             (message, fd) => {
                 let detail = format!("{message:?} with {fd:?}");

@@ -445,6 +445,10 @@ impl Ports for SimPorts {
         }
     }
 
+    fn file_limit(&self, _pid: u32) -> Option<u64> {
+        None
+    }
+
     fn kill(&mut self, pidfd: &Fd) {
         if let Fd::Process(pid) = pidfd
             && self.lives()

@@ -37,7 +37,10 @@ pub fn remove_locks(folder: &Path) {
     for entry in std::fs::read_dir(LOCKS).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        let is_lock = name.starts_with("millpond-GPU-") && name.ends_with(".lock");
+        // Others may have left anything there, and some of it would never end to be read.
+        let is_lock = name.starts_with("millpond-GPU-")
+            && name.ends_with(".lock")
+            && entry.file_type().is_ok_and(|kind| kind.is_file());
         if is_lock && std::fs::read_to_string(entry.path()).is_ok_and(|who| who.contains(&mark)) {
             // Left behind it harms nobody.
             let _ = std::fs::remove_file(entry.path());

@@ -28,6 +28,8 @@ pub const FAILURE_LIST: usize = 16;
 pub const MEMFD_BYTES: u64 = 1 << 30;
 /// Tensors, clients or leases in one listing.
 pub const LISTING: usize = 4_000_000;
+/// Leases that an inspect shows; how many there are is a number beside them.
+pub const HOLDERS_SHOWN: usize = 512;
 /// Supplementary groups of a user that are looked at; the kernel allows 65,536, people have 32.
 pub const GROUPS: usize = 1024;
 /// A piece of a tensor that is hashed by itself: as large as a buffer of the mover's ring.

@@ -1,7 +1,7 @@
 //! The calls that neither std nor rustix offers safely: locks on open file descriptions, who is at
 //! the other end of a socket, how much of what was sent is unread, counters that another process
-//! writes, memory that costs what is used of it, sealed bytes that are read where they lie, descriptors that a process is born with, signals that wait or
-//! are ignored, and which process this is.
+//! writes, memory that costs what is used of it, memory that was freed, sealed bytes that are read where they lie, descriptors
+//! that a process is born with, signals that wait or are ignored, and which process this is.
 
 use std::fs::File;
 use std::io;
@@ -42,6 +42,20 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
+/// Whether somebody has the write lock of a file, without taking any. It takes a descriptor that can
+/// write to have one, so this tells whoever owns the file from those who can only read it.
+///
+/// # Errors
+/// What the system says.
+pub fn is_write_locked(file: &File) -> io::Result<bool> {
+    let mut lock = whole_file_lock();
+    // Only a write lock is in the way of a read lock.
+    lock.l_type = F_RDLCK;
+    // SAFETY: the descriptor is open for the length of the call and `lock` is a valid flock.
+    let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut lock) };
+    if result == 0 { Ok(lock.l_type == F_WRLCK) } else { Err(io::Error::last_os_error()) }
+}
+
 fn whole_file_lock() -> libc::flock {
     // SAFETY: flock is plain data for which all zeroes is valid: from the start, to the end, pid 0.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
@@ -50,10 +64,21 @@ fn whole_file_lock() -> libc::flock {
     lock
 }
 
-// The C headers give these as int, the struct holds short; both are 1 and 0 on Linux.
+// The C headers give these as int, the struct holds short; all fit on Linux.
+const F_RDLCK: i16 = 0;
 const F_WRLCK: i16 = 1;
 const SEEK_SET: i16 = 0;
-const _: () = assert!(libc::F_WRLCK == 1 && libc::SEEK_SET == 0);
+const _: () = assert!(libc::F_RDLCK == 0 && libc::F_WRLCK == 1 && libc::SEEK_SET == 0);
+
+/// Has the allocator give freed memory back to the system, where it can be asked to. Other threads
+/// that allocate may wait for that.
+pub fn give_memory_back() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it may be called at any time from any thread, and takes any number.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
 
 /// User and groups of the process that connected the other end.
 ///
@@ -464,6 +489,20 @@ mod tests {
         assert!(!try_lock(&open()).unwrap(), "the copy still holds it");
         drop(copy);
         assert!(try_lock(&open()).unwrap());
+    }
+
+    #[test]
+    fn a_write_lock_is_seen_by_those_who_can_only_read_and_a_read_lock_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let owner = File::create(&path).unwrap();
+        let reader = File::open(&path).unwrap();
+        assert!(!is_write_locked(&reader).unwrap());
+        assert!(try_lock(&owner).unwrap());
+        assert!(is_write_locked(&reader).unwrap());
+        drop(owner);
+        rustix::fs::fcntl_lock(&reader, rustix::fs::FlockOperation::LockShared).unwrap();
+        assert!(!is_write_locked(&File::open(&path).unwrap()).unwrap());
     }
 
     #[test]

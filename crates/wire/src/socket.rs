@@ -108,8 +108,9 @@ fn new_socket() -> Result<OwnedFd, SocketError> {
         .map_err(SocketError::io("making a socket"))
 }
 
-/// Binds and listens, non-blocking. A socket that is there already and that nobody listens on is
-/// replaced; the caller holds the folder's lock.
+/// Binds and listens, non-blocking, for this user alone: whoever lets others in changes the mode. A
+/// socket that is there already and that nobody listens on is replaced; the caller holds the folder's
+/// lock.
 ///
 /// # Errors
 /// [`SocketError`].
@@ -124,10 +125,21 @@ pub fn listen(path: &Path) -> Result<OwnedFd, SocketError> {
         }
         _ => {}
     }
+    // The mode of what is bound: from the first moment on nobody else can connect.
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::fchmod(&socket, mode).map_err(SocketError::io(what()))?;
     rustix::net::bind(&socket, &address).map_err(SocketError::io(what()))?;
     rustix::net::listen(&socket, 4096).map_err(SocketError::io(what()))?;
     set_nonblocking(&socket)?;
     Ok(socket)
+}
+
+/// Whether nobody listens any more on a socket that is there. Waits for nobody.
+#[must_use]
+pub fn is_stale(path: &Path) -> bool {
+    let (Ok(address), Ok(socket)) = (address(path), new_socket()) else { return false };
+    set_nonblocking(&socket).is_ok()
+        && rustix::net::connect(&socket, &address) == Err(rustix::io::Errno::CONNREFUSED)
 }
 
 /// Makes a descriptor non-blocking.
@@ -424,6 +436,20 @@ mod tests {
         assert!(trusted(Path::new("/x"), 1002, 1000, Some(1001)).is_err());
         let error = trusted(Path::new("/x"), 1000, 0, None).unwrap_err().to_string();
         assert_eq!(error, "'/x' belongs to user 1000, not to root (0)");
+    }
+
+    #[test]
+    fn a_socket_is_stale_when_nobody_listens_and_nobody_elses_from_the_first_moment() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sock");
+        let listener = listen(&path).unwrap();
+        let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&path).unwrap());
+        assert_eq!(mode & 0o777, 0o600);
+        assert!(!is_stale(&path));
+        drop(listener);
+        assert!(is_stale(&path));
+        std::fs::remove_file(&path).unwrap();
+        assert!(!is_stale(&path), "it is not there");
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub fn daemon(args: &DaemonArgs, printer: &Printer) -> Outcome {
     if args.check {
         return printer.line(about()?);
     }
+    millpond_keeper::lay_down_other_users();
     start_log(&args.log)?;
     millpond_daemon::run_from_stdin(crate::preload::to_name()).map_err(|error| {
         let report = Report::new(Code::Failed, serve::chain(&error));
@@ -43,6 +44,7 @@ fn about() -> Result<String, CommandError> {
 }
 
 pub fn keeper(log: &LogArgs) -> Outcome {
+    millpond_keeper::lay_down_other_users();
     start_log(log)?;
     let mut daemon = Launch::this_program("daemon")
         .map_err(|error| failed("finding this program's file", error))?;
@@ -58,8 +60,11 @@ pub fn keeper(log: &LogArgs) -> Outcome {
 }
 
 pub fn mover(log: &LogArgs) -> Outcome {
+    // Rights are a thread's, and the log is written by another one.
+    let wrong_mover = |error: millpond_mover::MoverError| wrong(serve::chain(&error));
+    millpond_mover::give_up_rights().map_err(wrong_mover)?;
     start_log(log)?;
-    millpond_mover::run_from_stdin().map_err(|error| wrong(serve::chain(&error)))
+    millpond_mover::run_from_stdin().map_err(wrong_mover)
 }
 
 /// `millpond worker`, for the demo.

@@ -31,11 +31,22 @@ pub fn show(pond: &Pond, name: &str, printer: &Printer) -> Outcome {
         let name = printer.paint(Tone::Dim, format!("{name:<11}"));
         printer.line(format_args!("{name} {value}"))?;
     }
+    show_holders(&leases, info.leases, printer)
+}
+
+/// A table of leases, if there are any, and how many are not in it.
+pub fn show_holders(leases: &[LeaseInfo], all: u32, printer: &Printer) -> Outcome {
     if leases.is_empty() {
         return Ok(());
     }
     printer.line("")?;
-    printer.table(&holders(&leases))
+    printer.table(&holders(leases))?;
+    let (shown, all) = (leases.len() as u64, u64::from(all));
+    if shown < all {
+        let (shown, all) = (units::thousands(shown), units::thousands(all));
+        printer.note(format_args!("{shown} of {all} leases are shown"));
+    }
+    Ok(())
 }
 
 fn facts(info: &TensorInfo) -> Vec<(&'static str, String)> {
@@ -71,7 +82,7 @@ fn life(info: &TensorInfo) -> String {
     std::iter::once(first.to_owned()).chain(ends).collect::<Vec<_>>().join(", or ")
 }
 
-pub fn holders(leases: &[LeaseInfo]) -> Table {
+fn holders(leases: &[LeaseInfo]) -> Table {
     let mut table = Table::new(&[
         ("PID", Side::Right),
         ("PROGRAM", Side::Left),

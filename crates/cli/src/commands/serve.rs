@@ -16,6 +16,7 @@ use crate::printer::Printer;
 /// Serves until a signal.
 pub fn run(args: &ServeArgs, global: &Global, printer: &Printer) -> Outcome {
     endure::meaningless_signals();
+    millpond_keeper::lay_down_other_users();
     let overrides = args.overrides(global.runtime_dir());
     let mut config = Config::load(args.config().as_deref(), &overrides).map_err(wrong_setting)?;
     config.log_file = config.log_file.as_deref().map(log_file).transpose()?;

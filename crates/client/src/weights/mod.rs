@@ -22,9 +22,11 @@ mod stop;
 mod teller;
 #[cfg(test)]
 mod tests;
+mod unfinished;
 mod verify;
 
-pub use self::save::{SaveOptions, Saved, temporary_name};
+pub use self::save::{SaveOptions, Saved};
 pub use self::spec::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded, Unshared, UnsharedWhy};
 pub use self::stop::GoOn;
+pub use self::unfinished::temporary_name;
 pub use self::verify::Verified;

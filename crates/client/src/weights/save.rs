@@ -1,6 +1,6 @@
 //! From a version to files.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 use millpond_weights::writer::{self, Shard, WriteError, Written};
 use millpond_wire::manifest::Manifest;
 use millpond_wire::message::VersionInfo;
-use millpond_wire::{ContentHash, ErrorKind, Failure};
+use millpond_wire::{ErrorKind, Failure};
 
 use super::contents::Reading;
 use super::hold::LeasedVersion;
 use super::stop::GoOn;
+use super::unfinished::Unfinished;
 use crate::transfer::{is_fuse, make_room};
 use crate::{Error, IntoVersion, Pond, Progress, Result};
 
@@ -39,19 +40,6 @@ pub struct Saved {
     pub bytes: u64,
     /// How long it took.
     pub elapsed: Duration,
-}
-
-/// What a save is called until it is complete, for whoever wants to remove it after a signal.
-#[must_use]
-pub fn temporary_name(path: &Path) -> PathBuf {
-    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let name = whole.file_name().unwrap_or_default().to_string_lossy();
-    // Not longer than a name may be.
-    let name: String = match name.char_indices().nth(50) {
-        Some((end, _)) => format!("{}-{}", &name[..end], ContentHash::of(name.as_bytes())),
-        None => name.into_owned(),
-    };
-    whole.with_file_name(format!(".{name}.{}.part", std::process::id()))
 }
 
 impl Pond {
@@ -86,12 +74,13 @@ impl Pond {
         if let (true, [only]) = (goal.is_file, shards.as_mut_slice()) {
             only.name.clear();
         }
-        let work = Work::begin(&goal)?;
+        let mut work = Unfinished::begin(&goal)?;
         let mut places = vec![(0, 0); tensors.len()];
         let mut files = Vec::new();
         for (number, shard) in shards.iter().enumerate() {
-            let path = work.path(&shard.name);
-            let (file, offsets) = begin_file(&path, &tensors, shard, manifest)?;
+            let file = work.make(&shard.name)?;
+            let path = goal.place(&shard.name);
+            let offsets = begin_file(&file, &path, &tensors, shard, manifest)?;
             for (tensor, offset) in shard.tensors.iter().zip(offsets) {
                 places[*tensor] = (number, offset);
             }
@@ -112,47 +101,48 @@ impl Pond {
         // Beside other files an index says which ones are meant; one that is there says others.
         if names.len() > 1 || goal.has_files {
             let index = writer::index(&tensors, &shards).map_err(|error| unwritable(&error))?;
-            let path = work.path(writer::INDEX_NAME);
-            fs::write(&path, index).map_err(|error| failed(&path, &error))?;
+            let file = work.make(writer::INDEX_NAME)?;
+            let path = goal.place(writer::INDEX_NAME);
+            file.write_all_at(&index, 0).map_err(|error| failed(&path, &error))?;
             names.push(writer::INDEX_NAME.to_owned());
+            files.push(OwnedFd::from(file));
         }
-        let files = work.finish(&names, options.force)?;
+        let files = work.finish(&names, &files, options.force)?;
         let bytes = manifest.tensors.iter().map(|tensor| tensor.bytes).sum();
         Ok(Saved { info: held.info.clone(), files, bytes, elapsed: begun.elapsed() })
     }
 }
 
-/// Makes a file with everything but the bytes of its tensors.
+/// Fills a file with everything but the bytes of its tensors.
 fn begin_file(
+    file: &File,
     path: &Path,
     tensors: &[Written<'_>],
     shard: &Shard,
     manifest: &Manifest,
-) -> Result<(File, Vec<u64>)> {
+) -> Result<Vec<u64>> {
     let own: Vec<Written<'_>> =
         shard.tensors.iter().filter_map(|index| tensors.get(*index)).copied().collect();
     let (header, offsets) =
         writer::header(&own, &manifest.metadata).map_err(|error| unwritable(&error))?;
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path);
-    let file = file.map_err(|error| failed(path, &error))?;
-    if is_fuse(&file) {
+    if is_fuse(file) {
         return Err(Error::file(format!(
             "'{}' is on a file system in user space (FUSE), where a mover does not write",
             path.display()
         )));
     }
     let end = header.len() as u64 + shard.bytes;
-    make_room(&file, 0, end, &format!("'{}'", path.display()))?;
+    make_room(file, 0, end, &format!("'{}'", path.display()))?;
     file.write_all_at(&header, 0)
         .and_then(|()| file.set_len(end))
         .map_err(|error| failed(path, &error))?;
-    Ok((file, offsets))
+    Ok(offsets)
 }
 
 /// What is to be there in the end.
-struct Goal {
-    path: PathBuf,
-    is_file: bool,
+pub(super) struct Goal {
+    pub path: PathBuf,
+    pub is_file: bool,
     /// It is a folder, and not empty.
     has_files: bool,
 }
@@ -186,99 +176,14 @@ impl Goal {
         if taken && !options.force { Err(goal.taken()) } else { Ok(goal) }
     }
 
-    fn taken(&self) -> Error {
+    fn place(&self, name: &str) -> PathBuf {
+        if self.is_file { self.path.clone() } else { self.path.join(name) }
+    }
+
+    pub(super) fn taken(&self) -> Error {
         let what = if self.is_file { "already exists" } else { "is a folder with files" };
         let message = format!("'{}' {what}", self.path.display());
         Error::File { message, reason: Some(std::io::ErrorKind::AlreadyExists) }
-    }
-}
-
-/// Files on their way. Unless they are finished they are removed when this goes.
-struct Work<'a> {
-    goal: &'a Goal,
-    temporary: PathBuf,
-}
-
-impl<'a> Work<'a> {
-    fn begin(goal: &'a Goal) -> Result<Self> {
-        let temporary = temporary_name(&goal.path);
-        let begun = if goal.is_file {
-            OpenOptions::new().write(true).create_new(true).open(&temporary).map(drop)
-        } else {
-            fs::create_dir(&temporary)
-        };
-        match begun {
-            Ok(()) => Ok(Self { goal, temporary }),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let message = format!("'{}' is already being saved", goal.path.display());
-                let hint = format!(
-                    "if the process that saves it was killed, remove '{}'",
-                    temporary.display()
-                );
-                Err(Failure::new(ErrorKind::File, message).hint(hint).into())
-            }
-            Err(error) => Err(failed(&temporary, &error)),
-        }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        if self.goal.is_file { self.temporary.clone() } else { self.temporary.join(name) }
-    }
-
-    /// Gives everything its name.
-    fn finish(self, names: &[String], force: bool) -> Result<Vec<PathBuf>> {
-        let goal = &self.goal.path;
-        let wrong = |error: &io::Error| failed(goal, error);
-        if self.goal.is_file {
-            let named = if force {
-                fs::rename(&self.temporary, goal)
-            } else {
-                // Whatever came there meanwhile stays.
-                fs::hard_link(&self.temporary, goal)
-            };
-            return match named {
-                Ok(()) => Ok(vec![goal.clone()]),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    Err(self.goal.taken())
-                }
-                Err(error) => Err(wrong(&error)),
-            };
-        }
-        let files: Vec<PathBuf> = names.iter().map(|name| goal.join(name)).collect();
-        // Also where an empty folder is.
-        match fs::rename(&self.temporary, goal) {
-            Ok(()) => return Ok(files),
-            Err(_) if force && goal.is_dir() => {}
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
-                return Err(self.goal.taken());
-            }
-            Err(error) => return Err(wrong(&error)),
-        }
-        for name in names {
-            fs::rename(self.temporary.join(name), goal.join(name))
-                .map_err(|error| wrong(&error))?;
-        }
-        // Many programs take this file where there is one and never look at an index, so an older
-        // one would be loaded instead of what was saved. Last: until then it is whole.
-        let single = goal.join(writer::SINGLE_NAME);
-        let is_file = fs::symlink_metadata(&single).is_ok_and(|found| !found.is_dir());
-        if is_file && !files.contains(&single) {
-            fs::remove_file(&single).map_err(|error| {
-                Error::in_file(format_args!("removing the older '{}'", single.display()), &error)
-            })?;
-        }
-        Ok(files)
-    }
-}
-
-impl Drop for Work<'_> {
-    fn drop(&mut self) {
-        // There is nobody to be told, and after a rename there is nothing.
-        let _ = if self.goal.is_file {
-            fs::remove_file(&self.temporary)
-        } else {
-            fs::remove_dir_all(&self.temporary)
-        };
     }
 }
 
@@ -286,6 +191,6 @@ fn unwritable(error: &WriteError) -> Error {
     Failure::new(ErrorKind::Invalid, error.to_string()).into()
 }
 
-fn failed(path: &Path, error: &io::Error) -> Error {
+pub(super) fn failed(path: &Path, error: &io::Error) -> Error {
     Error::in_file(format_args!("writing '{}'", path.display()), error)
 }

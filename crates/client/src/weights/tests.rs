@@ -544,6 +544,41 @@ fn shards_do_not_leave_an_older_single_file_beside_them() {
     assert!(single.is_dir());
 }
 
+/// The number of no process: no kernel gives one that high.
+const NO_PROCESS: &str = "4294967295";
+
+#[test]
+fn a_save_has_no_name_before_its_end_and_removes_what_killed_ones_left() {
+    let scene = scene();
+    write_file(&scene.path("in.safetensors"), &contents(1, &SIZES));
+    scene.load(LoadSpec::new("m").path(scene.path("in.safetensors"))).unwrap();
+    let parts = || {
+        let names = fs::read_dir(scene.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+        names.retain(|name| name.ends_with(".part"));
+        names
+    };
+    for (name, shard_bytes) in [("out.safetensors", None), ("out", None), ("out", Some(2 << 20))] {
+        let left = scene.path(&format!(".{name}.{NO_PROCESS}.part"));
+        let other = scene.path(&format!(".other-{name}.{NO_PROCESS}.part"));
+        let busy = scene.path(&format!(".{name}.4294967294.part"));
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join("shard"), "half").unwrap();
+        fs::write(&other, "not of this name").unwrap();
+        fs::write(&busy, "of a process that is not to be seen").unwrap();
+        let lives = fs::File::open(&busy).unwrap();
+        rustix::fs::flock(&lives, rustix::fs::FlockOperation::LockExclusive).unwrap();
+        let mut seen = Vec::new();
+        let options = SaveOptions { force: true, shard_bytes };
+        scene.pond.save("m", scene.path(name), options, |_| seen.push(parts())).unwrap();
+        assert!(!left.exists() && other.exists() && busy.exists(), "{name}");
+        assert!(!seen.is_empty() && seen.iter().all(|names| names.len() == 2), "{name}: {seen:?}");
+        assert_eq!(parts().len(), 2, "{name}");
+        fs::remove_file(other).unwrap();
+        fs::remove_file(busy).unwrap();
+    }
+}
+
 #[test]
 fn a_save_that_runs_is_not_disturbed_by_another_one_to_the_same_place() {
     let scene = scene();

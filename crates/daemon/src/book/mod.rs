@@ -18,6 +18,7 @@ mod reconcile;
 mod rights;
 mod set;
 mod shelf;
+mod sizes;
 #[cfg(test)]
 mod tests;
 
@@ -38,6 +39,7 @@ use crate::policy::{ConnId, GroupAsk, GroupReading};
 use crate::side_thread::{Inside, SideThread, Speaker};
 use folders::Folders;
 use shelf::Shelf;
+use sizes::Sizes;
 
 /// How often limits follow what others hold, while anybody is there to obey them.
 const BALANCE_EVERY: Duration = Duration::from_millis(100);
@@ -54,6 +56,8 @@ pub enum Ask {
     Cards(Box<dyn Cards>),
     /// What the cards say.
     Read { readings: Vec<CardReading>, with_processes: bool },
+    /// A member has made one of its group's files longer than its format; it was cut.
+    TooLong { group: GroupName, file: &'static str, bytes: u64 },
     /// Change nothing more: another daemon takes over.
     Stop,
 }
@@ -110,12 +114,16 @@ struct Serving {
     owes_processes: bool,
     balanced: Instant,
     reconciled: Instant,
+    /// Where members are others than who runs the pond.
+    sizes: Option<Sizes>,
 }
 
 impl Serving {
     fn new(shelf: Shelf, speaker: Speaker<Told>, asks: Sender<Ask>) -> Self {
         let now = Instant::now();
+        let sizes = shelf.folders.has_many_users().then(|| Sizes::new(asks.clone()));
         Self {
+            sizes,
             shelf,
             speaker,
             asks,
@@ -131,6 +139,13 @@ impl Serving {
 
     fn serve(mut self, asked: &Receiver<Ask>, ends: &AtomicBool) {
         loop {
+            // Before anybody is told of a new group.
+            if let Some(sizes) = &self.sizes {
+                sizes.follow(self.shelf.groups.keys(), |name| self.shelf.folders.of(name));
+            }
+            for told in self.shelf.told.drain(..) {
+                self.speaker.say(told);
+            }
             let ask = if self.shelf.is_empty() {
                 asked.recv().map_err(|_| RecvTimeoutError::Disconnected)
             } else {
@@ -148,9 +163,6 @@ impl Serving {
             // Also while somebody asks without an end.
             if !self.shelf.is_empty() && Instant::now() >= self.due() {
                 self.tick();
-            }
-            for told in self.shelf.told.drain(..) {
-                self.speaker.say(told);
             }
         }
     }
@@ -176,6 +188,7 @@ impl Serving {
                 }
                 self.rebalance();
             }
+            Ask::TooLong { group, file, bytes } => self.shelf.too_long(&group, file, bytes),
             Ask::Stop => {}
         }
     }
@@ -256,6 +269,7 @@ impl std::fmt::Debug for Ask {
             Ask::Known(_) => "Known",
             Ask::Cards(_) => "Cards",
             Ask::Read { .. } => "Read",
+            Ask::TooLong { .. } => "TooLong",
             Ask::Stop => "Stop",
         })
     }

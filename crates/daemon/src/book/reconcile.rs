@@ -92,6 +92,14 @@ impl Shelf {
         }
     }
 
+    /// A member has written behind the end of a file. Whoever can write a ledger can write anything
+    /// into it, so nothing in it counts as true.
+    pub fn too_long(&mut self, name: &GroupName, file: &str, bytes: u64) {
+        let Some(group) = self.groups.get(name) else { return };
+        let Ok(account) = group.account.clone() else { return };
+        self.mark_lying(name, &account, format!("a member has made `{file}` {bytes} bytes long"));
+    }
+
     fn mark_lying(&mut self, name: &GroupName, account: &Account, text: String) {
         let Some(group) = self.groups.get_mut(name) else { return };
         if std::mem::replace(&mut group.lying, true) {

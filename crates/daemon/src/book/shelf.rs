@@ -171,6 +171,7 @@ impl Shelf {
     /// Once a second: slots of the dead, groups that have ended, locks that somebody keeps.
     pub fn look_after(&mut self, now: Instant) {
         self.waits.begin();
+        self.forget_removed();
         self.recount();
         self.has_members = false;
         let mut ended = Vec::new();
@@ -207,6 +208,19 @@ impl Shelf {
                 }
                 Err(error) => tracing::error!(group = %name, "it cannot be removed: {error}"),
             }
+        }
+    }
+
+    /// Groups whose folders somebody has removed, with that of the pond or alone: their limits are
+    /// gone with them.
+    fn forget_removed(&mut self) {
+        let is_there = |name: &GroupName| self.folders.of(name).is_dir();
+        let removed: Vec<GroupName> =
+            self.groups.keys().filter(|name| !is_there(name)).cloned().collect();
+        for name in removed {
+            tracing::error!(group = %name, "somebody has removed its folder; it ends, and its limit too");
+            self.forget(&name);
+            self.event(EventKind::GroupGone, &name, None, "somebody has removed its folder");
         }
     }
 

@@ -7,7 +7,7 @@ use millpond_wire::message::EventKind;
 use millpond_wire::{ErrorKind, Failure};
 
 use super::movers::MoverLimits;
-use super::parked::{RequestId, Wish};
+use super::parked::{RequestId, Ticket, Wish};
 use super::pond::Pond;
 use super::ports::{ConnId, Ports};
 use crate::accounts::{Account, AllTerms, Refused, Resource};
@@ -94,11 +94,16 @@ impl<P: Ports> Pond<P> {
     }
 
     /// Parks a request, for ever or until its deadline, on the account of whoever asked.
-    pub(super) fn park(&mut self, by: RequestId, wish: Wish, deadline_ms: Option<u64>) {
-        if let Some(connection) = self.clients.connection(by.conn) {
-            let account = Rc::clone(&connection.account);
-            let key = wish.key(&connection.caller);
-            self.parked.park(by, wish, deadline_ms, key, &account);
-        }
+    /// `None` if nobody is there any more.
+    pub(super) fn park(
+        &mut self,
+        by: RequestId,
+        wish: Wish,
+        deadline_ms: Option<u64>,
+    ) -> Option<Ticket> {
+        let connection = self.clients.connection(by.conn)?;
+        let account = Rc::clone(&connection.account);
+        let key = wish.key(&connection.caller);
+        Some(self.parked.park(by, wish, deadline_ms, key, &account))
     }
 }

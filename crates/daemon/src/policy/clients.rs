@@ -4,6 +4,7 @@
 //! goodbye or the end of its process ends its leases.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
 use std::rc::Rc;
 
 use millpond_wire::ClientId;
@@ -139,6 +140,15 @@ impl<F> Clients<F> {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (ClientId, &Client<F>)> {
         self.clients.iter().map(|(id, client)| (*id, client))
+    }
+
+    /// Those that come after one in their order.
+    pub(super) fn after(
+        &self,
+        id: Option<ClientId>,
+    ) -> impl Iterator<Item = (ClientId, &Client<F>)> {
+        let from = id.map_or(Bound::Unbounded, Bound::Excluded);
+        self.clients.range((from, Bound::Unbounded)).map(|(id, client)| (*id, client))
     }
 
     pub(super) fn len(&self) -> usize {

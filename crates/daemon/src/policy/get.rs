@@ -13,7 +13,7 @@ use millpond_wire::{
 use super::answer::{Answer, Answered};
 use super::catalog::{NameKey, Tensor, is_in_public, public_of, way_out};
 use super::leases::Lease;
-use super::owner::Caller;
+use super::owner::{Caller, not_shared};
 use super::parked::{RequestId, WaitKey, Wish};
 use super::pond::Pond;
 use super::ports::{ConnId, Ports};
@@ -60,6 +60,17 @@ impl<P: Ports> Pond<P> {
             Target::Name(name) => self.catalog.resolve(caller, name)?,
         };
         self.catalog.get(id).filter(|tensor| self.is_shared(tensor, caller)).map(|_| id)
+    }
+
+    /// Refuses an operator the bytes of what is not shared with the operator's own user.
+    pub(super) fn may_touch(&self, caller: &Caller, id: TensorId) -> Result<(), Failure> {
+        if !caller.admin || self.lookup(&caller.as_user(), &Target::Id(id)).is_some() {
+            return Ok(());
+        }
+        let tensor = self.catalog.get(id);
+        let what = tensor.map_or_else(|| id.to_string(), |tensor| tensor.label(id));
+        let slab = tensor.and_then(|tensor| self.slabs.get(tensor.slab));
+        Err(not_shared(&format!("tensor '{what}'"), slab.map(|slab| &slab.class.owner)))
     }
 
     /// The same, or what to tell the caller.

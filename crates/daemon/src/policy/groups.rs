@@ -88,8 +88,7 @@ impl<P: Ports> Pond<P> {
         answer: Result<ReplyBody, Failure>,
     ) {
         let by = RequestId { conn, number };
-        let asked = self.parked.waiting(Until::Group).find(|(_, parked)| parked.by == by);
-        let ticket = asked.map(|(ticket, _)| ticket);
+        let ticket = self.parked.find(by, Until::Group);
         self.answer_parked(ports, ticket, answer.and_then(now));
     }
 

@@ -217,7 +217,7 @@ impl<P: Ports> Pond<P> {
         let silent = self.clients.disconnect(conn);
         self.events.unsubscribe(conn);
         let dropped = self.parked.hang_up(conn);
-        self.listings.forget(conn);
+        self.turns.forget(conn);
         let moves = dropped.iter().filter_map(|parked| match parked.wish {
             Wish::Move(job) => Some(job),
             _ => None,
@@ -271,6 +271,7 @@ impl<P: Ports> Pond<P> {
         if unclaimed {
             self.claims_settled(ports, &caller);
         }
+        self.cancel_moves(ports, id);
         self.delete_ephemeral(ports, id);
         self.unmake_of(ports, id);
         self.give_up_staged(ports, id);

@@ -5,6 +5,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::rc::Rc;
 
 use millpond_wire::message::LeaseToken;
@@ -69,6 +70,18 @@ impl LeaseTable {
         leases.map(|(id, lease)| (*id, lease))
     }
 
+    /// The same, those after one of them.
+    pub(super) fn of_after(
+        &self,
+        client: ClientId,
+        lease: Option<LeaseId>,
+    ) -> impl Iterator<Item = (LeaseId, &Lease)> {
+        let from = lease.map_or(Bound::Unbounded, Bound::Excluded);
+        let leases = self.by_client.get(&client).into_iter();
+        let leases = leases.flat_map(move |held| held.leases.range((from, Bound::Unbounded)));
+        leases.map(|(id, lease)| (*id, lease))
+    }
+
     pub(super) fn count_of(&self, client: ClientId) -> usize {
         self.by_client.get(&client).map_or(0, |held| held.leases.len())
     }
@@ -81,6 +94,17 @@ impl LeaseTable {
         self.by_target.get(&target.into()).into_iter().flatten().copied()
     }
 
+    /// The same, those after one of them.
+    pub(super) fn on_after(
+        &self,
+        target: LeaseTarget,
+        holder: Option<(ClientId, LeaseId)>,
+    ) -> impl Iterator<Item = (ClientId, LeaseId)> {
+        let from = holder.map_or(Bound::Unbounded, Bound::Excluded);
+        let holders = self.by_target.get(&target).into_iter();
+        holders.flat_map(move |holders| holders.range((from, Bound::Unbounded))).copied()
+    }
+
     pub(super) fn count_on(&self, target: impl Into<LeaseTarget>) -> usize {
         self.by_target.get(&target.into()).map_or(0, BTreeSet::len)
     }
@@ -91,7 +115,9 @@ impl LeaseTable {
 
     /// Whether this client has a lease on it.
     pub(super) fn holds(&self, client: ClientId, target: impl Into<LeaseTarget>) -> bool {
-        self.on(target).any(|(holder, _)| holder == client)
+        let theirs = (client, LeaseId(0))..=(client, LeaseId(u64::MAX));
+        let holders = self.by_target.get(&target.into());
+        holders.is_some_and(|holders| holders.range(theirs).next().is_some())
     }
 
     pub(super) fn len(&self) -> usize {

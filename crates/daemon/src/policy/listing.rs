@@ -1,16 +1,12 @@
-//! Readings: what there is and who holds it.
+//! Readings: what there is.
 
-use millpond_wire::message::{
-    ClientInfo, DeviceInfo, LeaseInfo, ReplyBody, Status, Target, TensorInfo,
-};
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, TensorId, VersionTarget};
+use millpond_wire::message::{DeviceInfo, ReplyBody, Status, TensorInfo};
+use millpond_wire::{ErrorKind, Failure, TensorId};
 
 use super::accounts::Device;
 use super::answer::{Answer, Answered, now};
 use super::catalog::Tensor;
-use super::clients::Client;
 use super::gpus::DriverState;
-use super::leases::Lease;
 use super::owner::Caller;
 use super::parked::{RequestId, Until, Wish};
 use super::pond::Pond;
@@ -59,51 +55,6 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    pub(super) fn inspect(&self, ports: &P, caller: &Caller, target: &Target) -> Answer<P::Fd> {
-        let id = self.find(caller, target)?;
-        let info = self.info(id, ports.monotonic_ms())?;
-        now(ReplyBody::Details { info, leases: self.leases_on(id.into()) })
-    }
-
-    pub(super) fn leases_on(&self, target: LeaseTarget) -> Vec<LeaseInfo> {
-        let held = |(client, lease): (ClientId, LeaseId)| {
-            let lease = self.leases.get(client, lease)?;
-            Some(self.lease_info(client, self.clients.get(client)?, lease))
-        };
-        self.leases.on(target).filter_map(held).collect()
-    }
-
-    fn lease_info(&self, id: ClientId, client: &Client<P::Fd>, lease: &Lease) -> LeaseInfo {
-        let (name, bytes) = match lease.target {
-            LeaseTarget::Version(version) => match self.models.get(version) {
-                Some(version) => (Some(version.model.name.clone()), self.slab_bytes_of(version)),
-                None => (None, 0),
-            },
-            LeaseTarget::Tensor(tensor) => match self.catalog.get(tensor) {
-                Some(tensor) => (tensor.name.clone(), tensor.bytes),
-                None => (None, 0),
-            },
-        };
-        LeaseInfo {
-            target: lease.target,
-            name,
-            mode: lease.mode,
-            bytes,
-            since_unix_ms: lease.since_ms,
-            client: id,
-            pid: client.pid,
-            program: client.program.clone(),
-        }
-    }
-
-    pub(super) fn tensor_list(&self, ports: &P, caller: &Caller, prefix: &str) -> Vec<TensorInfo> {
-        let now_ms = ports.monotonic_ms();
-        let listed = |one| self.listed(caller, prefix, one, now_ms);
-        let mut found: Vec<TensorInfo> = self.catalog.iter().filter_map(listed).collect();
-        in_order(&mut found);
-        found
-    }
-
     /// What a listing for this caller says of a tensor, if anything.
     pub(super) fn listed(
         &self,
@@ -119,41 +70,6 @@ impl<P: Ports> Pond<P> {
         let slab = self.slabs.get(tensor.slab).filter(|_| named && !tensor.is_part())?;
         let shared = caller.may_use(&slab.class.owner, slab.class.audience);
         shared.then(|| self.describe(id, tensor, slab, now_ms))
-    }
-
-    /// Every client of the tenant is shown; what it holds only where it is shared with the caller.
-    pub(super) fn client_list(&self, caller: &Caller) -> Vec<ClientInfo> {
-        let mut clients: Vec<ClientInfo> = self
-            .clients
-            .iter()
-            .filter(|(_, client)| caller.admin || client.owner().tenant == caller.owner.tenant)
-            .map(|(id, client)| ClientInfo {
-                client: id,
-                pid: client.pid,
-                user: client.owner().user,
-                program: client.program.clone(),
-                since_unix_ms: client.since_ms,
-                silent: client.is_silent(),
-                leases: self
-                    .leases
-                    .of(id)
-                    .filter(|(_, lease)| self.may_see(caller, lease.target))
-                    .map(|(_, lease)| self.lease_info(id, client, lease))
-                    .collect(),
-                mover: client.mover,
-            })
-            .collect();
-        clients.sort_by_key(|client| (client.since_unix_ms, client.pid));
-        clients
-    }
-
-    fn may_see(&self, caller: &Caller, target: LeaseTarget) -> bool {
-        match target {
-            LeaseTarget::Tensor(id) => self.lookup(caller, &Target::Id(id)).is_some(),
-            LeaseTarget::Version(id) => {
-                self.models.lookup(caller, &VersionTarget::Id(id)).is_some()
-            }
-        }
     }
 
     /// With fresh readings of the card where the driver can give them, but not for ever: a driver
@@ -235,12 +151,6 @@ impl<P: Ports> Pond<P> {
             other_bytes: groups.map(|reading| reading.outside_bytes.saturating_sub(slab_bytes)),
         }
     }
-}
-
-/// Puts a listing in the order in which it is sent. Long ones come out of the policy without it:
-/// sorting them takes its time.
-pub fn in_order(tensors: &mut [TensorInfo]) {
-    tensors.sort_unstable_by(|a, b| (&a.name, a.user, a.tensor).cmp(&(&b.name, b.user, b.tensor)));
 }
 
 fn count(number: usize) -> u32 {

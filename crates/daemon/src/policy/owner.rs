@@ -43,6 +43,12 @@ impl Caller {
             }
     }
 
+    /// The same user without the rights of the admin socket, which are to look and to delete.
+    #[must_use]
+    pub fn as_user(&self) -> Caller {
+        Caller { admin: false, ..self.clone() }
+    }
+
     /// Whether the caller may delete it. Publishing is for everybody who may write, which is
     /// everybody who may use it: the driver cannot tell them apart.
     #[must_use]
@@ -55,6 +61,16 @@ impl Caller {
 pub fn not_yours(what: &str, owner: &Owner) -> Failure {
     let message = format!("{what} belongs to user {}", owner.user);
     Failure::new(ErrorKind::Denied, message).hint("only that user or the operator can change it")
+}
+
+/// What is said to an operator who may look at something and delete it, and wants its bytes.
+pub fn not_shared(what: &str, owner: Option<&Owner>) -> Failure {
+    let message = format!("{what} is not shared with you");
+    let user = owner.map_or_else(|| "its owner".to_owned(), |owner| format!("user {}", owner.user));
+    Failure::new(ErrorKind::Denied, message).hint(format!(
+        "the admin socket lists and deletes; to read, write or publish, run the command as {user}, \
+         for example with `setpriv` or `sudo -u`"
+    ))
 }
 
 #[cfg(test)]

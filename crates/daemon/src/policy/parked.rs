@@ -45,8 +45,8 @@ pub(super) enum Wish {
     Stage(VersionStage),
     /// The driver has made this slab.
     CreateIn(SlabId, TensorCreate),
-    /// The turn of a long listing.
-    List { caller: Caller, prefix: String },
+    /// The turns in which an answer is made.
+    Answer,
     /// The slabs of a version.
     Slabs(MakingKey),
     /// A move has landed.
@@ -64,7 +64,7 @@ pub(super) enum Until {
     DriverForCreate,
     DriverForStage,
     Slab(SlabId),
-    Listing,
+    Turn,
     Slabs(MakingKey),
     Moved(u64),
     Group,
@@ -109,7 +109,7 @@ impl Wish {
             Wish::Create(_) => Until::DriverForCreate,
             Wish::Stage(_) => Until::DriverForStage,
             Wish::CreateIn(slab, _) => Until::Slab(*slab),
-            Wish::List { .. } => Until::Listing,
+            Wish::Answer => Until::Turn,
             Wish::Slabs(key) => Until::Slabs(*key),
             Wish::Move(job) => Until::Moved(*job),
             Wish::Group => Until::Group,
@@ -149,7 +149,7 @@ impl ParkedRequests {
         deadline_ms: Option<u64>,
         key: Option<WaitKey>,
         account: &Rc<Account>,
-    ) {
+    ) -> Ticket {
         self.last += 1;
         let ticket = Ticket(self.last);
         self.by_until.insert((wish.until(), ticket));
@@ -160,6 +160,7 @@ impl ParkedRequests {
         }
         let charge = Charge::new(account, Resource::Waits, 1);
         self.requests.insert(ticket, Parked { by, wish, deadline_ms, key, _charge: charge });
+        ticket
     }
 
     /// Takes a request out: it is about to be answered, or to be tried again.
@@ -217,6 +218,14 @@ impl ParkedRequests {
 
     pub(super) fn is_awaited(&self, until: Until) -> bool {
         self.waiting(until).next().is_some()
+    }
+
+    /// The first of a connection's requests with this number that waits for this.
+    pub(super) fn find(&self, by: RequestId, until: Until) -> Option<Ticket> {
+        let is_it = |parked: &Parked| parked.by == by && parked.wish.until() == until;
+        let tickets = self.by_conn.get(&by.conn)?.iter().copied();
+        let mut found = tickets.filter(|ticket| self.get(*ticket).is_some_and(is_it));
+        found.next()
     }
 
     /// The one who has waited for this the longest.

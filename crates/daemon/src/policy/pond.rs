@@ -15,7 +15,6 @@ use super::events::Events;
 use super::gpus::Gpus;
 use super::groups::{GroupReading, GroupWork};
 use super::leases::LeaseTable;
-use super::listings::Listings;
 use super::models::Models;
 use super::movers::Movers;
 use super::owner::{Caller, Owner};
@@ -23,6 +22,7 @@ use super::parked::{PENDING, ParkedRequests, RequestId, Ticket};
 use super::ports::{ConnId, Ports};
 use super::public::PublicWriter;
 use super::slabs::{PendingSlabs, Slabs};
+use super::turns::Turns;
 use crate::accounts::{Account, Accounts};
 
 /// All state of one pond.
@@ -40,8 +40,8 @@ pub struct Pond<P: Ports> {
     pub(super) models: Models<P::Fd>,
     pub(super) events: Events,
     pub(super) unfreed: super::unfreed::Unfreed,
-    pub(super) listings: Listings,
     pub(super) accounts: Accounts,
+    pub(super) turns: Turns,
     pub(super) caps_told: CapsTold,
     pub(super) complaints: Complaints,
     /// What groups hold on the GPUs, when it was last looked at.
@@ -177,14 +177,14 @@ impl<P: Ports> Pond<P> {
                 done()
             }
             RequestBody::PondStatus => self.status_or_wait(ports, by),
-            RequestBody::ClientList => now(ReplyBody::Clients(self.client_list(&caller))),
+            RequestBody::ClientList => self.list_clients(ports, by, &caller),
             RequestBody::AccountList => now(self.account_list(ports, &caller)),
             RequestBody::TensorCreate(create) => self.create(ports, by, create),
             RequestBody::TensorGet(get) => self.get(ports, by, get),
             RequestBody::TensorPublish(publish) => self.publish(ports, &caller, publish),
             RequestBody::TensorDelete { tensor } => self.delete(ports, &caller, tensor),
-            RequestBody::TensorInspect(target) => self.inspect(ports, &caller, &target),
-            RequestBody::TensorList { prefix } => self.list(ports, by, caller, prefix),
+            RequestBody::TensorInspect(target) => self.inspect(ports, by, &caller, &target),
+            RequestBody::TensorList { prefix } => self.list_tensors(ports, by, &caller, prefix),
             RequestBody::LeaseRelease { leases } => self.release(ports, client, &leases),
             RequestBody::Subscribe { from } => {
                 ports.reply(conn, Reply { number: by.number, body: ReplyBody::Done }, Vec::new());
@@ -198,7 +198,7 @@ impl<P: Ports> Pond<P> {
             RequestBody::TensorMove(what) => self.move_bytes(ports, by, what, fd),
             RequestBody::MovesExpected { device } => self.moves_expected(ports, device),
             RequestBody::Collect { unleased_for_ms, dry_run } => {
-                self.collect(ports, &caller, unleased_for_ms, dry_run)
+                self.collect(ports, by, &caller, unleased_for_ms, dry_run)
             }
             RequestBody::VersionStage(stage) => self.stage(ports, by, stage),
             RequestBody::VersionCommit(commit) => self.commit(ports, client, &caller, commit, fd),
@@ -209,13 +209,13 @@ impl<P: Ports> Pond<P> {
             RequestBody::VersionPart { version, index } => self.own_part(ports, by, version, index),
             RequestBody::VersionRetire(target) => self.retire(ports, &caller, &target, false),
             RequestBody::VersionRemove(target) => self.retire(ports, &caller, &target, true),
-            RequestBody::VersionInspect(target) => self.inspect_version(&caller, &target),
+            RequestBody::VersionInspect(target) => {
+                self.inspect_version(ports, by, &caller, &target)
+            }
             RequestBody::ModelSwap { model, tag, token } => {
                 self.swap(ports, &caller, &model, tag.as_ref(), token)
             }
-            RequestBody::ModelList { prefix } => {
-                now(ReplyBody::Models(self.model_list(&caller, &prefix)))
-            }
+            RequestBody::ModelList { prefix } => self.list_models(ports, by, &caller, prefix),
             RequestBody::GroupSet(set) => self.ask_group(ports, by, &caller, GroupWork::Set(set)),
             RequestBody::GroupJoin(join) => {
                 self.ask_group(ports, by, &caller, GroupWork::Join(join))

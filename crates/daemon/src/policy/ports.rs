@@ -111,6 +111,8 @@ pub trait Ports {
     fn start_mover(&mut self, device: GpuUuid);
     /// Tells a mover something, with a descriptor or without. Never blocks.
     fn tell_mover(&mut self, device: GpuUuid, message: ToMover, fd: Option<Self::Fd>);
+    /// How large a file this process may write; `None` where it has no limit, or none that is known.
+    fn file_limit(&self, pid: u32) -> Option<u64>;
     /// Kills the process behind a pidfd.
     fn kill(&mut self, pidfd: &Self::Fd);
     /// Has the keeper start another daemon, from this program, in this one's place.

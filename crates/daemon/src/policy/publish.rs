@@ -21,6 +21,7 @@ impl<P: Ports> Pond<P> {
     ) -> Answer<P::Fd> {
         let TensorPublish { tensor: id, token, name, replace } = publish;
         self.find(caller, &Target::Id(id))?;
+        self.may_touch(caller, id)?;
         self.not_a_part(id)?;
         let Some(tensor) = self.catalog.get(id) else { return Err(gone("tensor", id)) };
         if let Some(generation) = tensor.publishes.by(token) {

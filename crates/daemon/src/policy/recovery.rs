@@ -21,7 +21,6 @@ use super::events::Events;
 use super::gpus::Gpus;
 use super::hello::client_record;
 use super::leases::LeaseTable;
-use super::listings::Listings;
 use super::models::Models;
 use super::movers::Movers;
 use super::owner::{Caller, Owner};
@@ -29,6 +28,7 @@ use super::parked::ParkedRequests;
 use super::pond::Pond;
 use super::ports::{Held, PortError, Ports};
 use super::slabs::{PendingSlabs, Slab, SlabClass, SlabSize, Slabs};
+use super::turns::Turns;
 use super::unfreed::Unfreed;
 use crate::accounts::Accounts;
 
@@ -82,7 +82,7 @@ impl<P: Ports> Pond<P> {
             events: Events::new(identity.epoch, accounts.clone()),
             accounts,
             unfreed: Unfreed::default(),
-            listings: Listings::default(),
+            turns: Turns::default(),
             caps_told: CapsTold::default(),
             complaints: Complaints::default(),
             group_readings: Vec::new(),

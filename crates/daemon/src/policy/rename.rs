@@ -110,6 +110,7 @@ impl<P: Ports> Pond<P> {
         }
         let record = Record::Renamed { object: id.into(), name: name.clone(), token: *token };
         ports.journal(&record).map_err(from_port)?;
+        self.turns.model_listings().for_each(|listing| listing.renamed(&to));
         self.models.rename(&from, to, *token);
         for version in &versions {
             changed(ports, *version, Some(old));

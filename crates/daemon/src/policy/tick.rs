@@ -30,7 +30,7 @@ impl<P: Ports> Pond<P> {
             self.retry_slabs(ports),
             self.care_for_movers(ports),
             self.end_lives(ports),
-            self.list_on(ports),
+            self.take_turns(ports),
             self.complaints.say_left_out(now),
         ];
         soonest.into_iter().chain(more.into_iter().flatten()).min()
@@ -56,7 +56,7 @@ impl<P: Ports> Pond<P> {
     /// Whether anything that was asked is still to be answered.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        let starts = [Until::DriverForCreate, Until::DriverForStage, Until::Listing];
+        let starts = [Until::DriverForCreate, Until::DriverForStage, Until::Turn];
         self.pending_slabs.is_empty()
             && !starts.into_iter().any(|until| self.parked.is_awaited(until))
             && self.movers.are_idle()

@@ -9,7 +9,7 @@ use millpond_wire::socket::{self, SocketError};
 use millpond_wire::{ClientId, ErrorKind, Failure, fd};
 
 use super::conn::Conn;
-use super::{HELLO_WITHIN, ROUND, Server, TURN};
+use super::{HELLO_WITHIN, Listener, ROUND, Server, TURN};
 use crate::accounts::Resource;
 use crate::descriptors;
 use crate::policy::{ConnId, Owner, Ports};
@@ -69,7 +69,9 @@ impl Server {
 
     pub(super) fn accept(&mut self, index: usize) {
         for _ in 0..ROUND {
-            let Some((listener, admin)) = self.listeners.get(index) else { return };
+            let Some(Listener { fd: listener, admin, .. }) = self.listeners.get(index) else {
+                return;
+            };
             let admin = *admin;
             match socket::accept(listener) {
                 Ok(Some(socket)) => self.accepted(socket, admin),

@@ -57,6 +57,7 @@ impl Server {
         lock_folder: &Path,
         nvml: Option<&Nvml>,
     ) {
+        self.surroundings.lock_folder = Some(lock_folder.to_owned());
         let mut devices = Vec::new();
         let mut refused = Vec::new();
         let missing = missing(&self.config.devices, &found);

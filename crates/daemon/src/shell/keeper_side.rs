@@ -35,6 +35,7 @@ impl Server {
                     if let Err(error) = self.world.tell_keeper(&Message::Pong { number }, &[]) {
                         tracing::error!("{error}");
                     }
+                    self.look_around();
                 }
                 Ok(Some((Message::Stop, _))) => self.stop(),
                 Ok(Some((Message::HandOver, mut fds))) => {

@@ -3,15 +3,21 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 
+use millpond_wire::fd;
 use millpond_wire::memfd;
 use millpond_wire::message::{Reply, ReplyBody};
 
-use crate::policy::{ConnId, in_order};
+use crate::policy::{ConnId, LONG, entries, in_order};
 use crate::side_thread::{Inside, SideThread};
 
-/// More entries than this make a reply long: to encode as many takes a few milliseconds.
-const LONG: usize = 2048;
+/// So long after a long reply its memory is given back to the system, unless another is asked for:
+/// the event loop may wait for that.
+const PAUSE: Duration = Duration::from_millis(250);
+/// But so many bytes do not wait.
+const MUCH: usize = 256 << 20;
 /// What an entry weighs, roughly, until it is known.
 const ENTRY_BYTES: usize = 160;
 
@@ -68,11 +74,31 @@ impl AsFd for LongReplies {
 fn serve(inside: Inside<(ConnId, Reply), Made>) {
     let Inside { asks, asked, speaker, .. } = inside;
     drop(asks);
-    while let Ok((conn, mut reply)) = asked.recv() {
+    // Freed since it was last given back to the system.
+    let mut freed = 0;
+    loop {
+        let next = match freed {
+            0 => asked.recv().map_err(RecvTimeoutError::from),
+            _ => asked.recv_timeout(PAUSE),
+        };
+        let (conn, mut reply) = match next {
+            Ok(asked) => asked,
+            Err(RecvTimeoutError::Timeout) => {
+                fd::give_memory_back();
+                freed = 0;
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
         let (number, expected) = (reply.number, expected(&reply.body).unwrap_or(0));
         let file = make(&mut reply);
         // Before the next is taken: it may be as large.
         drop(reply);
+        freed += expected;
+        if freed >= MUCH {
+            fd::give_memory_back();
+            freed = 0;
+        }
         speaker.say(Made { conn, number, expected, file });
     }
 }
@@ -80,18 +106,12 @@ fn serve(inside: Inside<(ConnId, Reply), Made>) {
 /// What a reply weighs, roughly, if it is a long one.
 #[must_use]
 pub fn expected(body: &ReplyBody) -> Option<usize> {
-    let entries = match body {
-        ReplyBody::Tensors(tensors) | ReplyBody::Collected { tensors, .. } => tensors.len(),
-        ReplyBody::Clients(clients) => clients.iter().map(|client| 1 + client.leases.len()).sum(),
-        _ => 0,
-    };
+    let entries = entries(body);
     (entries > LONG).then_some(entries * ENTRY_BYTES)
 }
 
 fn make(reply: &mut Reply) -> io::Result<(OwnedFd, usize)> {
-    if let ReplyBody::Tensors(tensors) = &mut reply.body {
-        in_order(tensors);
-    }
+    in_order(&mut reply.body);
     // Its own, because it is as large as the reply, and stays so.
     let mut builder = planus::Builder::new();
     let bytes = reply.encode(&mut builder);

@@ -2,6 +2,7 @@
 
 mod clients;
 mod conn;
+mod file_limit;
 mod flights;
 mod gpu_lock;
 mod gpus;
@@ -10,6 +11,7 @@ mod long_replies;
 mod movers;
 mod page;
 mod recover;
+mod removed;
 mod soon;
 mod watcher;
 mod world;
@@ -109,12 +111,21 @@ pub fn run(start: DaemonStart, preload_library: Option<String>) -> Result<(), Da
     result
 }
 
+/// A socket on which clients come in.
+struct Listener {
+    fd: OwnedFd,
+    /// It is the operator's.
+    admin: bool,
+    token: u64,
+}
+
 struct Server {
     pond: Pond<World>,
     world: World,
     config: Config,
     epoch: Epoch,
-    listeners: Vec<(OwnedFd, bool)>,
+    listeners: Vec<Listener>,
+    surroundings: removed::Surroundings,
     /// How a keeper is started.
     keeper: Launch,
     keeper_pidfd: OwnedFd,
@@ -181,8 +192,8 @@ impl Server {
     fn timeout(&mut self) -> Option<Timespec> {
         let now = self.world.monotonic_ms();
         let waiters = self.pond.tick(&mut self.world).map(|until| until.saturating_sub(now).max(1));
-        // A listing goes on with each round, so this is no idle turning.
-        let waiters = if self.pond.is_listing() {
+        // An answer goes on with each round, so this is no idle turning.
+        let waiters = if self.pond.has_turns() {
             Some(Duration::ZERO)
         } else {
             waiters.map(Duration::from_millis)
@@ -280,15 +291,19 @@ impl Server {
         world.watcher.add(&world.long_replies, Source::LongReply).map_err(&watching)?;
         let signals = signals().map_err(DaemonError::io("installing a signal handler"))?;
         world.watcher.add(&signals, Source::Signal).map_err(&watching)?;
-        for (index, (listener, _)) in listeners.iter().enumerate() {
-            world.watcher.add(listener, Source::Listener(index)).map_err(&watching)?;
-        }
+        let watch = |(index, (fd, admin)): (usize, (OwnedFd, bool))| {
+            let token = world.watcher.add(&fd, Source::Listener(index)).map_err(&watching)?;
+            Ok(Listener { fd, admin, token })
+        };
+        let listeners = listeners.into_iter().enumerate().map(watch);
+        let listeners = listeners.collect::<Result<_, DaemonError>>()?;
         Ok(Self {
             pond,
             world,
             config,
             epoch,
             listeners,
+            surroundings: removed::Surroundings::default(),
             keeper,
             keeper_pidfd,
             keeper_child: None,

@@ -14,6 +14,7 @@ use millpond_wire::{Backing, ClientId, GpuUuid, SlabId, caps, memfd};
 use rustix::process::Signal;
 
 use super::conn::{Conn, Flushed};
+use super::file_limit;
 use super::flights::Flights;
 use super::long_replies::{self, LongReplies};
 use super::movers::{MoverLaunch, MoverProcesses};
@@ -506,6 +507,10 @@ impl Ports for World {
 
     fn tell_mover(&mut self, device: GpuUuid, message: ToMover, fd: Option<SharedFd>) {
         self.movers.tell(device, message, fd);
+    }
+
+    fn file_limit(&self, pid: u32) -> Option<u64> {
+        file_limit::file_limit(pid)
     }
 
     fn kill(&mut self, pidfd: &SharedFd) {

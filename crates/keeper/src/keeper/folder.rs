@@ -3,30 +3,100 @@
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{
+    DirBuilderExt, FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt,
+};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use millpond_wire::{fd, runtime_dir, socket};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::OFlags;
 
 use super::holds::Holds;
 use super::{FolderHolder, KeeperError, group};
 use crate::channel::HoldKey;
+use crate::config::Config;
 
 /// The sockets of every pond.
 pub(super) const SOCKETS: [&str; 2] = [runtime_dir::SOCKET, runtime_dir::ADMIN_SOCKET];
 
-/// Makes the folder if it is not there, locks it and listens, as far as that was not given.
+/// What was made again in a folder that was removed under its pond, whole or in part.
+#[derive(Debug)]
+pub struct Restored {
+    /// The folder's lock, if the one that was held is of a file that is gone.
+    pub lock: Option<OwnedFd>,
+    /// Sockets by name.
+    pub sockets: Vec<(&'static str, OwnedFd)>,
+}
+
+/// Makes again what somebody has removed: the folder, the lock, the sockets. `None` if nothing is
+/// missing. `keeper` is written into a new lock file; `ask` has the sockets asked whether anybody
+/// listens, where they may be left from an earlier life.
 ///
-/// Changes the process's umask for a moment: to be called before there are threads that make files.
-pub(super) fn open(folder: &Path, group: &str, holds: &mut Holds) -> Result<(), KeeperError> {
+/// # Errors
+/// [`KeeperError`]: it cannot be made now, or another pond has the folder.
+pub fn restore(
+    config: &Config,
+    lock_held: Option<&OwnedFd>,
+    keeper: u32,
+    ask: bool,
+) -> Result<Option<Restored>, KeeperError> {
+    let folder = config.folder();
+    let path = folder.join(runtime_dir::LOCK);
+    let locked = lock_held.is_some_and(|lock| is_file(lock, &path));
+    let is_there = |name: &&str| {
+        let path = folder.join(name);
+        let found = std::fs::symlink_metadata(&path);
+        found.is_ok_and(|found| found.file_type().is_socket()) && !(ask && socket::is_stale(&path))
+    };
+    // Sockets beside a lock that is not ours may be anybody's.
+    let missing: Vec<&'static str> =
+        SOCKETS.into_iter().filter(|name| !locked || !is_there(name)).collect();
+    if missing.is_empty() {
+        return Ok(None);
+    }
+    let group = prepare(&folder, &config.socket_group)?;
+    let lock = if locked { None } else { Some(OwnedFd::from(lock(&folder)?)) };
+    let mut sockets = Vec::new();
+    for name in missing {
+        sockets.push((name, listen(&folder, name, group)?));
+    }
+    if let Some(lock) = &lock {
+        write_to(lock, keeper);
+    }
+    Ok(Some(Restored { lock, sockets }))
+}
+
+/// Makes the folder if it is not there, and lets the group in.
+fn prepare(folder: &Path, group: &str) -> Result<Option<u32>, KeeperError> {
     let group = (!group.is_empty()).then(|| group::number(group)).transpose()?;
     create(folder)?;
     if let Some(group) = group.filter(|_| !is_system(folder)) {
         // They come through; what is in it, they cannot list.
         group::admit(folder, group, 0o710)?;
     }
+    Ok(group)
+}
+
+/// Makes one of the sockets, and lets those in whom it is for.
+fn listen(folder: &Path, name: &str, group: Option<u32>) -> Result<OwnedFd, KeeperError> {
+    let path = folder.join(name);
+    let listener = socket::listen(&path)?;
+    if name != runtime_dir::SOCKET {
+        return Ok(listener);
+    }
+    if let Some(group) = group {
+        group::admit(&path, group, 0o660)?;
+    } else if is_system(folder) && rustix::process::geteuid().is_root() {
+        std::fs::set_permissions(&path, Permissions::from_mode(0o666))
+            .map_err(KeeperError::io(format!("opening '{}' to all users", path.display())))?;
+    }
+    Ok(listener)
+}
+
+/// Makes the folder if it is not there, locks it and listens, as far as that was not given.
+pub(super) fn open(folder: &Path, group: &str, holds: &mut Holds) -> Result<(), KeeperError> {
+    let group = prepare(folder, group)?;
     let key = HoldKey::folder_lock();
     // One that was kept counts only if it is a lock of the file that is there now.
     if !holds.get(&key).is_some_and(|lock| is_file(lock, &folder.join(runtime_dir::LOCK))) {
@@ -42,20 +112,7 @@ pub(super) fn open(folder: &Path, group: &str, holds: &mut Holds) -> Result<(), 
             continue;
         }
         holds.remove(&key);
-        // From the first moment on nobody else can connect, whatever the caller's umask is.
-        let umask = rustix::process::umask(Mode::from_raw_mode(0o177));
-        let listener = socket::listen(&path);
-        rustix::process::umask(umask);
-        holds.insert(key, listener?);
-        if name != runtime_dir::SOCKET {
-            continue;
-        }
-        if let Some(group) = group {
-            group::admit(&path, group, 0o660)?;
-        } else if is_system(folder) && rustix::process::geteuid().is_root() {
-            std::fs::set_permissions(&path, Permissions::from_mode(0o666))
-                .map_err(KeeperError::io(format!("opening '{}' to all users", path.display())))?;
-        }
+        holds.insert(key, listen(folder, name, group)?);
     }
     Ok(())
 }
@@ -144,10 +201,15 @@ fn lock(folder: &Path) -> Result<File, KeeperError> {
 /// Writes into the lock file who serves. Readers take the first line, so that there is no moment
 /// without one.
 pub(super) fn write_holder(holds: &Holds) {
-    let Some(lock) = holds.get(&HoldKey::folder_lock()) else { return };
+    if let Some(lock) = holds.get(&HoldKey::folder_lock()) {
+        write_to(lock, std::process::id());
+    }
+}
+
+fn write_to(lock: &OwnedFd, pid: u32) {
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let user = rustix::process::geteuid().as_raw();
-    let holder = FolderHolder { pid: std::process::id(), user, started, service: crate::service() };
+    let holder = FolderHolder { pid, user, started, service: crate::service() };
     let write = || -> io::Result<()> {
         let line = format!("{}\n", serde_json::to_string(&holder)?);
         let file = File::from(lock.try_clone()?);

@@ -28,6 +28,7 @@ pub use crate::handover::Launch;
 pub use adopt::adopt_stdin;
 pub use check::{About, CHECK_ARGUMENT, PROGRAM};
 pub use error::{FolderHolder, KeeperError};
+pub use folder::{Restored, restore};
 
 use crate::channel::{CONFIG_BYTES, HoldKey};
 use crate::config::Config;

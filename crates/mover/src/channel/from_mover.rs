@@ -41,6 +41,10 @@ pub enum Why {
     Driver,
     /// This mover cannot map memory of that kind.
     Unsupported,
+    /// Nothing is moved to or from such a file for anybody.
+    Denied,
+    /// The daemon has cancelled it.
+    Cancelled,
 }
 
 mod kind {
@@ -55,7 +59,15 @@ mod kind {
 
 impl Why {
     /// All of them; the place is the number on the channel.
-    const ALL: [Why; 5] = [Why::Epoch, Why::Range, Why::File, Why::Driver, Why::Unsupported];
+    const ALL: [Why; 7] = [
+        Why::Epoch,
+        Why::Range,
+        Why::File,
+        Why::Driver,
+        Why::Unsupported,
+        Why::Denied,
+        Why::Cancelled,
+    ];
 
     fn number(self) -> u8 {
         let place = Why::ALL.iter().position(|why| *why == self);

@@ -1,7 +1,7 @@
 //! The channel between daemon and mover: one `SOCK_SEQPACKET` socket pair.
 //!
 //! ```text
-//! daemon → mover   Start             then Map, Unmap, Job, Stop
+//! daemon → mover   Start             then Map, Unmap, Job, Cancel, Stop
 //! mover → daemon   Ready or Failed   then an answer for each Map, Unmap and Job
 //! ```
 //!
@@ -9,6 +9,7 @@
 
 mod from_mover;
 mod pieces;
+mod rights;
 mod to_mover;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -23,15 +24,17 @@ pub use from_mover::{FromMover, Why};
 pub use millpond_wire::PiecesKind;
 pub(crate) use pieces::FILE_END;
 pub use pieces::Pieces;
+pub use rights::Rights;
 pub use to_mover::{Job, ToMover, Work};
 
 /// The version of this protocol, in the first message of each side. A daemon starts its movers from the
 /// file that it runs itself, so there is never a reason to speak another one.
-pub const VERSIONS: Versions = Versions::only(2);
+pub const VERSIONS: Versions = Versions::only(3);
 
-/// The daemon's longest message: all pieces and runs of a move, 16 bytes each, and what is before
-/// them.
-const TO_MOVER_BYTES: usize = (caps::PIECES_PER_MOVE + caps::RUNS_PER_MOVE) * 16 + 64;
+/// The daemon's longest message: all pieces and runs of a move, 16 bytes each, the groups of its user,
+/// and what is before them.
+const TO_MOVER_BYTES: usize =
+    (caps::PIECES_PER_MOVE + caps::RUNS_PER_MOVE) * 16 + rights::RIGHTS_BYTES + 64;
 /// The mover's longest message: the hashes of all pieces of a move, and what is before them. A text
 /// is shorter.
 const FROM_MOVER_BYTES: usize = caps::PIECES_PER_MOVE * 16 + 64;

@@ -83,18 +83,44 @@ fn to_mover() -> impl Strategy<Value = ToMover> {
             backing
         }),
         slab().prop_map(|slab| ToMover::Unmap { slab }),
-        (any::<u64>(), any::<u64>(), work()).prop_map(|(job, epoch, work)| ToMover::Job(Job {
-            job,
-            epoch: Epoch(epoch),
-            work
-        })),
+        (any::<u64>(), any::<u64>(), rights(), work()).prop_map(|(job, epoch, by, work)| {
+            ToMover::Job(Job { job, epoch: Epoch(epoch), by, work })
+        }),
+        any::<u64>().prop_map(|job| ToMover::Cancel { job }),
         Just(ToMover::Stop),
     ]
 }
 
+fn rights() -> impl Strategy<Value = Rights> {
+    let number = || 0..u32::MAX;
+    (number(), number(), proptest::collection::vec(number(), 0..40))
+        .prop_map(|(user, group, groups)| Rights { user, group, groups })
+}
+
+#[test]
+fn a_number_that_leaves_a_user_as_it_is_is_nobodys() {
+    for by in [
+        Rights { user: u32::MAX, ..Rights::default() },
+        Rights { group: u32::MAX, ..Rights::default() },
+        Rights { groups: vec![1, u32::MAX], ..Rights::default() },
+    ] {
+        let work = Work::Zero { slab: SlabId::random(), offset: 0, bytes: 1 };
+        let job = ToMover::Job(Job { job: 1, epoch: Epoch(1), by, work });
+        assert!(matches!(ToMover::decode(&job.encode()), Err(ChannelError::Malformed(_))));
+    }
+}
+
 fn from_mover() -> impl Strategy<Value = FromMover> {
     let why = || {
-        let all = [Why::Epoch, Why::Range, Why::File, Why::Driver, Why::Unsupported];
+        let all = [
+            Why::Epoch,
+            Why::Range,
+            Why::File,
+            Why::Driver,
+            Why::Unsupported,
+            Why::Denied,
+            Why::Cancelled,
+        ];
         proptest::sample::select(all.to_vec())
     };
     prop_oneof![
@@ -165,7 +191,7 @@ fn load(pieces: Vec<Piece>, runs: Vec<Run>) -> Pieces {
 }
 
 fn pieces_job(pieces: Pieces) -> ToMover {
-    ToMover::Job(Job { job: 1, epoch: Epoch(1), work: Work::Pieces(pieces) })
+    ToMover::Job(Job { job: 1, epoch: Epoch(1), by: Rights::default(), work: Work::Pieces(pieces) })
 }
 
 #[test]

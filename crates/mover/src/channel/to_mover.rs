@@ -4,6 +4,7 @@ use millpond_channel::{Frame, Reader, Writer};
 use millpond_wire::{Backing, Epoch, GpuUuid, SlabId};
 
 use super::pieces::Pieces;
+use super::rights::Rights;
 use super::{ChannelError, TO_MOVER_BYTES, VERSIONS};
 
 /// What the daemon says to its mover.
@@ -27,6 +28,8 @@ pub enum ToMover {
     Unmap { slab: SlabId },
     /// Move bytes. Comes with the file's descriptor, if it is about a file.
     Job(Job),
+    /// Nobody wants this job any more: begin no further block of it. Its answer comes as ever.
+    Cancel { job: u64 },
     /// Finish what was asked, then exit with code 0.
     Stop,
 }
@@ -38,6 +41,8 @@ pub struct Job {
     pub job: u64,
     /// The epoch of the daemon that wants it.
     pub epoch: Epoch,
+    /// Whose files it reads and writes, and with whom it takes turns.
+    pub by: Rights,
     pub work: Work,
 }
 
@@ -82,6 +87,7 @@ mod kind {
     pub const MAP: u8 = 2;
     pub const UNMAP: u8 = 3;
     pub const STOP: u8 = 4;
+    pub const CANCEL: u8 = 5;
     pub const PUT: u8 = 16;
     pub const GET: u8 = 17;
     pub const COPY: u8 = 18;
@@ -117,8 +123,9 @@ impl ToMover {
             }
             &ToMover::Unmap { slab } => Writer::new(kind::UNMAP).slab(slab).bytes(),
             ToMover::Stop => Writer::new(kind::STOP).bytes(),
-            ToMover::Job(Job { job, epoch, work }) => {
-                let begin = |kind| Writer::new(kind).u64(*job).u64(epoch.0);
+            &ToMover::Cancel { job } => Writer::new(kind::CANCEL).u64(job).bytes(),
+            ToMover::Job(Job { job, epoch, by, work }) => {
+                let begin = |kind| by.write(Writer::new(kind).u64(*job).u64(epoch.0));
                 match work {
                     &Work::Put { slab, offset, bytes, file_offset } => {
                         begin(kind::PUT).slab(slab).u64(offset).u64(bytes).u64(file_offset).bytes()
@@ -163,8 +170,10 @@ impl ToMover {
             }
             kind::UNMAP => ToMover::Unmap { slab: reader.slab()? },
             kind::STOP => ToMover::Stop,
+            kind::CANCEL => ToMover::Cancel { job: reader.u64()? },
             kind @ kind::PUT..=kind::ZERO => {
                 let (job, epoch) = (reader.u64()?, reader.epoch()?);
+                let by = Rights::read(&mut reader)?;
                 let (slab, offset, bytes) = (reader.slab()?, reader.u64()?, reader.u64()?);
                 let work = match kind {
                     kind::PUT => Work::Put { slab, offset, bytes, file_offset: reader.u64()? },
@@ -175,12 +184,13 @@ impl ToMover {
                     }
                     _ => Work::Zero { slab, offset, bytes },
                 };
-                ToMover::Job(Job { job, epoch, work })
+                ToMover::Job(Job { job, epoch, by, work })
             }
             kind::PIECES => {
                 let (job, epoch) = (reader.u64()?, reader.epoch()?);
+                let by = Rights::read(&mut reader)?;
                 let work = Work::Pieces(Pieces::read(&mut reader)?);
-                ToMover::Job(Job { job, epoch, work })
+                ToMover::Job(Job { job, epoch, by, work })
             }
             _ => return Err(ChannelError::Malformed("unknown kind")),
         };

@@ -18,4 +18,5 @@ mod moving;
 mod pieces;
 mod refusing;
 mod speed;
+mod users;
 mod world;

@@ -10,7 +10,8 @@ use millpond_mover::channel::{
 use millpond_wire::{ContentHash, Epoch, GpuUuid, Piece, Run, SlabId, caps};
 
 use crate::world::{
-    BLOCK, MIB, Mover, Slab, hashes_of, in_own_world, in_soft_world, pattern, pieces, put, start,
+    BLOCK, MIB, Mover, Slab, hashes_of, in_own_world, in_soft_world, own_rights, pattern, pieces,
+    put, start,
 };
 
 fn piece(offset: u64, bytes: u64) -> Piece {
@@ -241,7 +242,7 @@ fn pieces_that_do_not_fit_are_refused() {
             assert_eq!(why, Why::Range);
         }
         let old = pieces(PiecesKind::Load, &slab, &[piece(0, 1)], &[run(0, 1)]);
-        let old = ToMover::Job(Job { job: 99, epoch: Epoch(6), work: old });
+        let old = ToMover::Job(Job { job: 99, epoch: Epoch(6), by: own_rights(), work: old });
         mover.say(&old, Some(source.as_fd()));
         assert!(matches!(mover.hear(), FromMover::JobFailed { job: 99, why: Why::Epoch, .. }));
         assert_eq!(slab.read(0, 1), [0xee]);

@@ -7,7 +7,9 @@ use std::os::unix::fs::FileExt;
 use millpond_mover::channel::{FromMover, Job, ToMover, Why, Work};
 use millpond_wire::{Backing, Epoch, GpuUuid, SlabId, Transport};
 
-use crate::world::{BLOCK, MIB, Mover, Slab, World, get, in_own_world, pattern, put, start};
+use crate::world::{
+    BLOCK, MIB, Mover, Slab, World, get, in_own_world, own_rights, pattern, put, start,
+};
 
 fn still_works(world: &World, mover: &mut Mover, slab: &Slab) {
     let contents = pattern(BLOCK + 1, 8);
@@ -125,7 +127,10 @@ fn jobs_of_another_epoch_are_refused() {
         let source = world.file("source", &pattern(BLOCK, 2));
         for epoch in [6, 8].map(Epoch) {
             let work = put(&slab, 0, BLOCK, 0);
-            mover.say(&ToMover::Job(Job { job: 99, epoch, work }), Some(source.as_fd()));
+            mover.say(
+                &ToMover::Job(Job { job: 99, epoch, by: own_rights(), work }),
+                Some(source.as_fd()),
+            );
             let FromMover::JobFailed { job: 99, why: Why::Epoch, text } = mover.hear() else {
                 panic!()
             };
@@ -169,7 +174,8 @@ fn ranges_outside_of_slabs_and_files_are_refused() {
             copy(id, 0, 100, id, 99),
             copy(id, 99, 100, id, 0),
         ] {
-            let message = ToMover::Job(Job { job: 0, epoch: Epoch(7), work: work.clone() });
+            let message =
+                ToMover::Job(Job { job: 0, epoch: Epoch(7), by: own_rights(), work: work.clone() });
             let file = (message.descriptors() == 1).then_some(&source as &dyn AsFd);
             let (why, text) = mover.fails(work.clone(), file);
             assert_eq!(why, Why::Range, "{work:?}: {text}");

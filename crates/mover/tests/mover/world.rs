@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use millpond_cuda::{
     Access, AddressRange, Allocation, Context, Device, Driver, DriverChoice, DriverKind, Mapping,
 };
-use millpond_mover::channel::{DaemonEnd, FromMover, Job, Pieces, PiecesKind, ToMover, Why, Work};
+use millpond_mover::channel::{
+    DaemonEnd, FromMover, Job, Pieces, PiecesKind, Rights, ToMover, Why, Work,
+};
 use millpond_wire::{Backing, ContentHash, Epoch, GpuUuid, Piece, Run, SlabId};
 
 const WORLD: &str = "MILLPOND_MOVER_TEST_WORLD";
@@ -201,7 +203,10 @@ impl Mover {
     pub fn begin(&mut self, work: Work, file: Option<&dyn AsFd>) -> u64 {
         let job = self.next_job;
         self.next_job += 1;
-        self.say(&ToMover::Job(Job { job, epoch: EPOCH, work }), file.map(AsFd::as_fd));
+        self.say(
+            &ToMover::Job(Job { job, epoch: EPOCH, by: own_rights(), work }),
+            file.map(AsFd::as_fd),
+        );
         job
     }
 
@@ -258,6 +263,16 @@ impl Drop for Mover {
 
 pub fn start(device: GpuUuid, threads: u16, block_bytes: u32) -> ToMover {
     ToMover::Start { epoch: EPOCH, device, threads, block_bytes, depth: 2 }
+}
+
+/// Who this process is, so that nothing changes.
+pub fn own_rights() -> Rights {
+    let groups = rustix::process::getgroups().unwrap_or_default();
+    Rights {
+        user: rustix::process::geteuid().as_raw(),
+        group: rustix::process::getegid().as_raw(),
+        groups: groups.into_iter().map(|group| group.as_raw()).collect(),
+    }
 }
 
 pub fn put(slab: &Slab, offset: u64, bytes: u64, file_offset: u64) -> Work {

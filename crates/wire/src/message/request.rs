@@ -196,7 +196,7 @@ request_kinds! {
     Goodbye "goodbye" false 0;
     Ping "ping" false 0;
     PondStatus "status" true 0;
-    ClientList "client list" false 0;
+    ClientList "client list" true 0;
     AccountList "account list" false 0;
     TensorCreate "create" true 0;
     TensorGet "get" true 0;
@@ -204,11 +204,11 @@ request_kinds! {
     TensorMove "move" true 1;
     MovesExpected "moves expected" false 0;
     TensorDelete "delete" false 0;
-    TensorInspect "inspect" false 0;
+    TensorInspect "inspect" true 0;
     TensorList "tensor list" true 0;
     LeaseRelease "release" false 0;
     Subscribe "subscribe" false 0;
-    Collect "collect" false 0;
+    Collect "collect" true 0;
     Upgrade "upgrade" false 0;
     StartReport "start report" false 0;
     VersionStage "stage" true 0;
@@ -218,9 +218,9 @@ request_kinds! {
     VersionPart "version part" true 0;
     VersionRetire "retire" false 0;
     VersionRemove "version remove" false 0;
-    VersionInspect "version inspect" false 0;
+    VersionInspect "version inspect" true 0;
     ModelSwap "swap" false 0;
-    ModelList "model list" false 0;
+    ModelList "model list" true 0;
     GroupSet "group set" true 0;
     GroupJoin "group join" true 0;
     GroupList "group list" true 0;

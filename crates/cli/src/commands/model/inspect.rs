@@ -7,7 +7,7 @@ use millpond_wire::manifest::{Manifest, ManifestTensor};
 use super::list::state;
 use super::shown;
 use crate::args::{Global, InspectAnyArgs};
-use crate::commands::inspect::{self as tensor, holders};
+use crate::commands::inspect::{self as tensor, show_holders};
 use crate::error::{CommandError, Outcome};
 use crate::printer::{Printer, Tone};
 use crate::table::{Side, Table};
@@ -81,10 +81,7 @@ fn version(pond: &Pond, found: VersionView, tensors: bool, printer: &Printer) ->
         let name = printer.paint(Tone::Dim, format!("{name:<12}"));
         printer.line(format_args!("{name} {value}"))?;
     }
-    if !leases.is_empty() {
-        printer.line("")?;
-        printer.table(&holders(&leases))?;
-    }
+    show_holders(&leases, info.readers, printer)?;
     if let (true, Some(manifest)) = (tensors, &manifest) {
         printer.line("")?;
         printer.line(weights(&manifest.tensors).render())?;

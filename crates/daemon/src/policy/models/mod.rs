@@ -27,6 +27,7 @@ use millpond_wire::{TensorId, TensorRef, Token, VersionId, VersionTag};
 use super::catalog::NameKey;
 use super::owner::{Caller, Owner};
 use crate::accounts::{Account, Accounts, Resource};
+pub(super) use listing::ModelListing;
 use making::Making;
 pub(super) use making::MakingKey;
 use version::{Model, Version, lost, retired};
@@ -204,6 +205,13 @@ impl<F> Models<F> {
         let having = self.having.get(&part).into_iter().flatten();
         let known = having.filter_map(|id| Some((*id, self.versions.get(id)?)));
         known.filter(move |(_, version)| version.parts.contains(&part))
+    }
+
+    /// Whether several versions have this part in their arenas now.
+    fn is_shared(&self, part: TensorId) -> bool {
+        // Most parts have one version, which takes no look at its arena.
+        self.having.get(&part).is_some_and(|having| having.len() > 1)
+            && self.with_part(part).nth(1).is_some()
     }
 
     /// Whether a version needs this part.

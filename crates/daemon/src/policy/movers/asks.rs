@@ -2,20 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use millpond_mover::channel::Pieces;
+use millpond_mover::channel::{Pieces, Rights};
+use millpond_view::units::bytes as format_bytes;
 use millpond_wire::message::{MoveWork, ReplyBody, Target, TensorMove};
 use millpond_wire::{
-    ClientId, ContentHash, ErrorKind, Failure, GpuUuid, PiecesKind, SlabId, TensorId,
+    ClientId, ContentHash, ErrorKind, Failure, GpuUuid, PiecesKind, Run, SlabId, TensorId,
 };
 
 use super::Moving;
 use crate::accounts::{Charge, Resource};
 use crate::policy::answer::{Answer, Answered, now};
 use crate::policy::get::lost;
-use crate::policy::owner::Caller;
+use crate::policy::owner::{Caller, Owner};
 use crate::policy::parked::{RequestId, Until, Wish};
 use crate::policy::pond::Pond;
-use crate::policy::ports::Ports;
+use crate::policy::ports::{ConnId, Ports};
 
 impl<P: Ports> Pond<P> {
     /// A move that is wanted: it is answered when every byte has landed.
@@ -61,8 +62,22 @@ impl<P: Ports> Pond<P> {
         if what.bytes == 0 {
             return now(ReplyBody::Moved { bytes: 0, hashes: Vec::new() });
         }
+        self.check_file_limit(ports, by.conn, &what)?;
         let charges = self.room_for_move(ports, &caller, what.bytes)?;
-        let moving = Moving { client, what, file, slab, from, _charges: charges };
+        // Its process is watched, so that nothing is moved for one that is gone.
+        self.record_client(ports, client)?;
+        let Owner { user, group, .. } = caller.owner;
+        let rights = Rights { user, group, groups: caller.groups.to_vec() };
+        let moving = Moving {
+            client,
+            by: rights,
+            what,
+            file,
+            slab,
+            from,
+            cancelled: false,
+            _charges: charges,
+        };
         let job = self.movers.queue(device, moving);
         self.park(by, Wish::Move(job), None);
         self.feed_mover(ports, device);
@@ -94,6 +109,7 @@ impl<P: Ports> Pond<P> {
     ) -> Result<(GpuUuid, SlabId), Failure> {
         let target = Target::Id(id);
         self.find(caller, &target)?;
+        self.may_touch(caller, id)?;
         let Some(tensor) = self.catalog.get(id) else {
             return Err(Failure::new(ErrorKind::NotFound, format!("tensor {id} not found")));
         };
@@ -111,7 +127,7 @@ impl<P: Ports> Pond<P> {
         }
         let writes = is_target && what.work.writes();
         if tensor.is_part() {
-            self.may_use_part(client, caller, id, writes)?;
+            self.may_use_part(client, &caller.as_user(), id, writes)?;
         }
         let leased = leased || tensor.is_part();
         if !writes && !tensor.is_ready() && !leased {
@@ -155,6 +171,31 @@ impl<P: Ports> Pond<P> {
         checked.map_err(|why| Failure::new(ErrorKind::Invalid, why))
     }
 
+    /// Whether the process that asks may write a file that long. The mover cannot take over this
+    /// limit: it has one for all its threads.
+    fn check_file_limit(&self, ports: &P, conn: ConnId, what: &TensorMove) -> Result<(), Failure> {
+        let end = match &what.work {
+            MoveWork::Get { file_offset } => file_offset.saturating_add(what.bytes),
+            MoveWork::Pieces { kind: PiecesKind::Save, runs, .. } => {
+                let end = |run: &Run| run.file_offset.saturating_add(run.bytes);
+                runs.iter().map(end).max().unwrap_or(0)
+            }
+            _ => return Ok(()),
+        };
+        let pid = self.clients.connection(conn).map(|connection| connection.pid);
+        match pid.and_then(|pid| ports.file_limit(pid)) {
+            Some(most) if end > most => {
+                let message = format!(
+                    "the file would have {} at least; your process may write files of {}",
+                    format_bytes(end),
+                    format_bytes(most)
+                );
+                Err(Failure::new(ErrorKind::File, message).hint("raise it with `ulimit -f`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Charges a move to its user; one that is larger than the cap goes alone.
     fn room_for_move(
         &mut self,
@@ -190,6 +231,15 @@ impl<P: Ports> Pond<P> {
     /// Nobody waits for these any more; what runs, runs to its end.
     pub(in crate::policy) fn forget_moves(&mut self, ports: &mut P, jobs: &BTreeSet<u64>) {
         self.movers.forget(jobs);
+        self.movers.unmap_all_unwanted(ports);
+    }
+
+    /// The client of these moves is gone: what has not begun does not, what runs is stopped.
+    pub(in crate::policy) fn cancel_moves(&mut self, ports: &mut P, client: ClientId) {
+        for (job, moving) in self.movers.cancel(ports, client) {
+            let failure = Failure::new(ErrorKind::Invalid, "the client of this move has ended");
+            self.end_move(ports, (job, &moving), Err(failure));
+        }
         self.movers.unmap_all_unwanted(ports);
     }
 

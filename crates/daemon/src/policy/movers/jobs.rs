@@ -6,7 +6,7 @@ use millpond_mover::channel::{Job, Pieces, ToMover, Work};
 use millpond_wire::message::{MoveWork, TensorMove};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, LeaseId, Mode, SlabId, TensorId};
 
-use super::{Moving, SENT};
+use super::Moving;
 use crate::policy::leases::Lease;
 use crate::policy::pond::Pond;
 use crate::policy::ports::Ports;
@@ -16,10 +16,7 @@ impl<P: Ports> Pond<P> {
     /// Sends the next job, with everything that it needs; false if there is none, or no room.
     pub(super) fn send_next(&mut self, ports: &mut P, device: GpuUuid) -> bool {
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return false };
-        if mover.sent.len() >= SENT {
-            return false;
-        }
-        let Some((job, mut moving)) = mover.waiting.pop_front() else { return false };
+        let Some((job, mut moving)) = mover.take_next() else { return false };
         match self.lease_for_job(ports, device, &moving) {
             Ok(()) => {}
             Err(failure) => {
@@ -33,7 +30,8 @@ impl<P: Ports> Pond<P> {
             self.map_for_job(ports, device, slab);
         }
         let work = self.work_of(&mut moving);
-        let message = ToMover::Job(Job { job, epoch: self.identity.epoch, work });
+        let message =
+            ToMover::Job(Job { job, epoch: self.identity.epoch, by: moving.by.clone(), work });
         ports.tell_mover(device, message, moving.file.take());
         if let Some(mover) = self.movers.by_device.get_mut(&device) {
             mover.sent.insert(job, moving);

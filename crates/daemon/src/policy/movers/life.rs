@@ -131,9 +131,12 @@ impl<P: Ports> Pond<P> {
                         Why::File => ErrorKind::File,
                         Why::Range => ErrorKind::Driver,
                         Why::Unsupported => ErrorKind::Unsupported,
+                        Why::Denied => ErrorKind::Denied,
+                        Why::Cancelled => ErrorKind::Invalid,
                         Why::Epoch | Why::Driver => ErrorKind::Internal,
                     };
-                    self.let_job_go(ports, device, &moving, false);
+                    // One that was only stopped says nothing against its mappings.
+                    self.let_job_go(ports, device, &moving, why == Why::Cancelled);
                     self.end_move(ports, (job, &moving), Err(Failure::new(kind, text)));
                 }
             }

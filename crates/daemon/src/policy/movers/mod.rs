@@ -13,14 +13,15 @@ mod life;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use millpond_mover::channel::ToMover;
+use millpond_mover::channel::{Rights, ToMover};
 use millpond_wire::message::TensorMove;
 use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId, Token};
 
 use super::ports::Ports;
 use crate::accounts::Charge;
 
-/// Jobs that a mover has at a time: enough that it never waits for the next.
+/// Jobs of one user that a mover has at a time: enough that it never waits for the next. It takes
+/// users in turn, so each has as many, whatever the others have.
 const SENT: usize = 16;
 /// The slowest file that is waited for; what takes longer hangs.
 const SLOWEST_BYTES_PER_MS: u64 = 20_000;
@@ -38,6 +39,8 @@ pub struct MoverLimits {
 #[derive(Debug)]
 struct Moving<F> {
     client: ClientId,
+    /// With whose rights files are read and written.
+    by: Rights,
     what: TensorMove,
     file: Option<F>,
     /// The tensors' slabs: its own, and the one that it is copied from.
@@ -45,6 +48,8 @@ struct Moving<F> {
     from: Option<SlabId>,
     /// For the move and its bytes.
     _charges: [Charge; 2],
+    /// Its client is gone; it ends as soon as the mover has stopped.
+    cancelled: bool,
 }
 
 /// Where a mover is in its life.
@@ -97,6 +102,39 @@ impl<F> Mover<F> {
     fn is_idle(&self) -> bool {
         self.sent.is_empty() && self.waiting.is_empty()
     }
+
+    /// Takes the next move that the mover can have: the oldest of a user who has room there. The
+    /// repeat of a move that is being stopped waits for its end, or both would write.
+    fn take_next(&mut self) -> Option<(u64, Moving<F>)> {
+        let mut sent: BTreeMap<u32, usize> = BTreeMap::new();
+        for moving in self.sent.values() {
+            *sent.entry(moving.by.user).or_default() += 1;
+        }
+        let stopping: Vec<&Moving<F>> = self.sent.values().filter(|it| it.cancelled).collect();
+        let may_begin = |(_, it): &(u64, Moving<F>)| {
+            sent.get(&it.by.user).is_none_or(|count| *count < SENT)
+                && !stopping.iter().any(|other| other.is_same(it.client, it.what.token))
+        };
+        let place = self.waiting.iter().position(may_begin)?;
+        self.waiting.remove(place)
+    }
+
+    /// The longest that may pass before the mover says something: each user's next job may be the
+    /// largest, and they take turns.
+    fn bytes_to_next_sign(&self) -> Option<u64> {
+        let mut largest: BTreeMap<u32, u64> = BTreeMap::new();
+        for moving in self.sent.values() {
+            let known = largest.entry(moving.by.user).or_default();
+            *known = moving.what.bytes.max(*known);
+        }
+        largest.into_values().reduce(u64::saturating_add)
+    }
+}
+
+impl<F> Moving<F> {
+    fn is_same(&self, client: ClientId, token: Token) -> bool {
+        self.client == client && self.what.token == token
+    }
 }
 
 #[derive(Debug)]
@@ -132,6 +170,30 @@ impl<F> Movers<F> {
         }
     }
 
+    /// Takes out the moves of a client that have not begun, and has the others stopped.
+    fn cancel<P: Ports<Fd = F>>(
+        &mut self,
+        ports: &mut P,
+        client: ClientId,
+    ) -> Vec<(u64, Moving<F>)> {
+        let mut out = Vec::new();
+        for (device, mover) in &mut self.by_device {
+            let waiting = std::mem::take(&mut mover.waiting);
+            let (theirs, others) = waiting.into_iter().partition(|(_, it)| it.client == client);
+            mover.waiting = others;
+            out.append(&mut Vec::from(theirs));
+            for (job, moving) in &mut mover.sent {
+                if moving.client == client
+                    && !std::mem::replace(&mut moving.cancelled, true)
+                    && mover.phase == Phase::Ready
+                {
+                    ports.tell_mover(*device, ToMover::Cancel { job: *job }, None);
+                }
+            }
+        }
+        out
+    }
+
     /// Takes out every move that has not begun.
     fn take_waiting(&mut self) -> Vec<(u64, Moving<F>)> {
         self.by_device.values_mut().flat_map(|mover| mover.waiting.drain(..)).collect()
@@ -162,8 +224,7 @@ impl<F> Movers<F> {
     fn await_sign(&mut self, device: GpuUuid, now_ms: u64, patience: MoverLimits) {
         let MoverLimits { patience_ms, idle_ms } = patience;
         let Some(mover) = self.by_device.get_mut(&device) else { return };
-        let largest = mover.sent.values().map(|moving| moving.what.bytes).max();
-        let within = match (mover.phase, largest) {
+        let within = match (mover.phase, mover.bytes_to_next_sign()) {
             (Phase::Absent, _) => None,
             (Phase::Starting | Phase::Ending, _) => Some(patience_ms),
             (Phase::Ready, None) => Some(idle_ms),
@@ -174,7 +235,7 @@ impl<F> Movers<F> {
 
     /// The move of a client that has this token, so that a repeat joins it.
     fn same(&self, client: ClientId, token: Token) -> Option<u64> {
-        let is_same = |it: &Moving<F>| it.client == client && it.what.token == token;
+        let is_same = |it: &Moving<F>| it.is_same(client, token) && !it.cancelled;
         self.by_device.values().find_map(|mover| {
             let sent = mover.sent.iter().find(|(_, it)| is_same(it)).map(|(job, _)| *job);
             let waiting = || mover.waiting.iter().find(|(_, it)| is_same(it)).map(|(job, _)| *job);

@@ -9,6 +9,7 @@ mod pending;
 mod ranges;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
 
 use millpond_wire::record::{Record, SlabRecord};
 use millpond_wire::{Backing, GpuUuid, SlabId};
@@ -125,6 +126,16 @@ impl<F> Slabs<F> {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (SlabId, &Slab<F>)> {
         self.slabs.iter().map(|(id, slab)| (*id, slab))
+    }
+
+    /// Those that come after one in their order.
+    pub(super) fn after(&self, id: Option<SlabId>) -> impl Iterator<Item = (SlabId, &Slab<F>)> {
+        let from = id.map_or(Bound::Unbounded, Bound::Excluded);
+        self.slabs.range((from, Bound::Unbounded)).map(|(id, slab)| (*id, slab))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slabs.len()
     }
 
     /// Puts a tensor into a slab of the class that has room for it.

@@ -13,6 +13,7 @@ mod listings;
 mod lives;
 mod making;
 mod models;
+mod mover_turns;
 mod moves;
 mod naming;
 mod page;
@@ -20,6 +21,7 @@ mod public;
 mod renaming;
 mod restart;
 mod sharing;
+mod turns;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -73,6 +75,8 @@ struct World {
     movers_wanted: Vec<GpuUuid>,
     told: Vec<(ToMover, Option<u64>)>,
     killed: Vec<u64>,
+    /// How large a file any client may write.
+    file_limit: Option<u64>,
     /// How much waits on connections whose clients do not read.
     unread: HashMap<ConnId, usize>,
     /// Connections whose makers are gone.
@@ -202,6 +206,10 @@ impl Ports for World {
         self.told.push((message, fd));
     }
 
+    fn file_limit(&self, _pid: u32) -> Option<u64> {
+        self.file_limit
+    }
+
     fn kill(&mut self, pidfd: &u64) {
         self.killed.push(*pidfd);
     }
@@ -324,9 +332,15 @@ impl Play {
         conn
     }
 
-    /// Asks, has the driver make what it is asked, and returns the answer.
+    /// Asks, has the driver make what it is asked, and returns the answer, in however many turns.
     fn ask(&mut self, conn: ConnId, body: RequestBody) -> ReplyBody {
-        self.try_ask(conn, body).expect("an answer")
+        let number = self.next_number;
+        let mut answer = self.try_ask(conn, body);
+        while answer.is_none() && self.pond.has_turns() {
+            self.later(0);
+            answer = self.answer(number);
+        }
+        answer.expect("an answer")
     }
 
     fn try_ask(&mut self, conn: ConnId, body: RequestBody) -> Option<ReplyBody> {

@@ -10,6 +10,7 @@ use millpond_wire::{
 
 use super::*;
 
+mod listing;
 mod renaming;
 mod restart;
 mod rights;

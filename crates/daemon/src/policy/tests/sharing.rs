@@ -171,3 +171,39 @@ fn another_version_is_refused_with_both_numbers() {
     assert_eq!(failure.kind, ErrorKind::Protocol);
     assert!(failure.message.contains('9') && failure.message.contains('1'), "{failure}");
 }
+
+#[test]
+fn the_operator_moves_and_publishes_only_what_is_shared() {
+    use millpond_wire::message::{MoveWork, TensorMove};
+    use millpond_wire::{Piece, PiecesKind, Token};
+    let mut play = Play::new();
+    let (owner, _) = play.client(1);
+    let operator = play.operator();
+    let (private, _) = play.create(owner, TensorCreate { zero: true, ..spec("x", 4096) });
+    let (target, _) = play.create(operator, TensorCreate { zero: true, ..spec("y", 4096) });
+    let pieces = vec![Piece { offset: 0, bytes: 4096 }];
+    let hash = MoveWork::Pieces { kind: PiecesKind::Hash, pieces, runs: Vec::new() };
+    let copy = MoveWork::Copy { from: private.tensor, from_offset: 0 };
+    for (tensor, work) in [
+        (private.tensor, MoveWork::Get { file_offset: 0 }),
+        (private.tensor, MoveWork::Put { file_offset: 0 }),
+        (private.tensor, MoveWork::Zero),
+        (private.tensor, hash),
+        (target.tensor, copy),
+    ] {
+        let fd = work.has_file().then_some(900);
+        let what = TensorMove { token: Token::random(), tensor, offset: 0, bytes: 4096, work };
+        let number = play.start_with(operator, RequestBody::TensorMove(what), fd);
+        let Some(ReplyBody::Failure(failure)) = play.answer(number) else {
+            panic!("a move was not refused")
+        };
+        assert_eq!(failure.kind, ErrorKind::Denied);
+        assert_eq!(failure.message, "tensor 'x' is not shared with you");
+        assert!(failure.hint.is_some_and(|hint| hint.contains("as user 1")));
+    }
+    let refused = play.refused(operator, publish(private.tensor, Token::random()));
+    assert_eq!(refused.kind, ErrorKind::Denied);
+    assert_eq!(play.publish(operator, target.tensor), 2, "the operator's own");
+    // What the admin socket is for.
+    play.delete(operator, private.tensor);
+}
