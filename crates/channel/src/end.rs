@@ -10,6 +10,10 @@ use rustix::io::Errno;
 
 use crate::{ChannelError, Frame};
 
+/// How long is waited until others have read descriptors. Whoever sends must not hang because of
+/// them, and may try again.
+const IN_FLIGHT: Duration = Duration::from_millis(250);
+
 /// One end, which sends `Out` and takes `In`. A message is one datagram, so all threads may send.
 #[derive(Debug)]
 pub struct End<Out, In> {
@@ -38,7 +42,8 @@ impl<Out: Frame, In: Frame> End<Out, In> {
     /// instruction.
     ///
     /// # Errors
-    /// [`ChannelError::HungPeer`] without room; nothing was sent then.
+    /// [`ChannelError::HungPeer`] without room, [`ChannelError::InFlight`] with too many descriptors on
+    /// their way; nothing was sent then.
     pub fn send_within(
         &self,
         message: &Out,
@@ -46,10 +51,16 @@ impl<Out: Frame, In: Frame> End<Out, In> {
         patience: Duration,
     ) -> Result<(), ChannelError> {
         let bytes = frame(message, fds)?;
-        let deadline = Instant::now() + patience;
+        let begun = Instant::now();
+        let deadline = begun + patience;
         loop {
             match socket::send(&self.socket, &bytes, fds, false) {
                 Ok(()) => return Ok(()),
+                Err(error) if error.is_in_flight() => {
+                    if begun.elapsed() >= IN_FLIGHT.min(patience) {
+                        return Err(ChannelError::InFlight);
+                    }
+                }
                 Err(error) if error.is_later() => {}
                 Err(error) => return Err(error.into()),
             }

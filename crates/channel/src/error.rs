@@ -15,6 +15,12 @@ pub enum ChannelError {
     /// The peer does not read, or does not answer.
     #[error("the other end of the channel did nothing for {seconds} s")]
     HungPeer { seconds: u64 },
+    /// The kernel lets this user have no more descriptors on their way. That says nothing about the
+    /// peer: they may be anybody's.
+    #[error(
+        "too many descriptors of this user are on their way to processes that do not read them"
+    )]
+    InFlight,
     /// The bytes are not a message of this channel.
     #[error("malformed channel message: {0}")]
     Malformed(&'static str),

@@ -34,6 +34,7 @@ pub struct PondBuilder {
     driver: Option<Driver>,
     reconnect_timeout: Option<Duration>,
     request_timeout: Option<Duration>,
+    operator: bool,
 }
 
 impl PondBuilder {
@@ -70,6 +71,13 @@ impl PondBuilder {
         self
     }
 
+    /// Uses the operator's socket, which is open to root and to the user who runs the pond: every
+    /// tensor can be seen and deleted there, and no cap on users holds.
+    pub fn operator(mut self) -> Self {
+        self.operator = true;
+        self
+    }
+
     /// Connects. A pond with nothing but a folder is shared by the whole process; any other
     /// option makes a connection of its own.
     ///
@@ -79,7 +87,8 @@ impl PondBuilder {
         let plain = self.program.is_none()
             && self.driver.is_none()
             && self.reconnect_timeout.is_none()
-            && self.request_timeout.is_none();
+            && self.request_timeout.is_none()
+            && !self.operator;
         let config = self.config();
         let folder = config.folder.clone();
         let make = || Arc::new(Handle::new(config));
@@ -93,7 +102,10 @@ impl PondBuilder {
         let folder = std::path::absolute(&folder).unwrap_or(folder);
         let program = self.program.or_else(crate::program::own).unwrap_or_default();
         let link = LinkConfig {
-            socket: runtime_dir::socket(&folder),
+            socket: match self.operator {
+                true => runtime_dir::admin_socket(&folder),
+                false => runtime_dir::socket(&folder),
+            },
             program: cut(program, caps::PROGRAM_BYTES),
             reconnect_timeout: self.reconnect_timeout.unwrap_or(RECONNECT).min(LONGEST),
             request_timeout: self.request_timeout.unwrap_or(REQUEST).min(LONGEST),

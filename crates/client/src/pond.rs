@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use millpond_wire::message::{ClientInfo, ReplyBody, RequestBody, Status, Target, TensorInfo};
+use millpond_wire::message::{
+    ClientInfo, ReplyBody, RequestBody, ResourceUse, Status, Target, TensorInfo, UserAccount,
+};
 use millpond_wire::{ClientId, Epoch, GpuUuid, Mode, TensorName};
 
 use crate::answer::not_an_answer;
@@ -245,6 +247,19 @@ impl Pond {
         const WHAT: &str = "a listing of clients";
         match self.core().link.ask(WHAT, RequestBody::ClientList)?.body {
             ReplyBody::Clients(clients) => Ok(clients),
+            _ => Err(not_an_answer(WHAT)),
+        }
+    }
+
+    /// What users have of everything that is counted, and may have: the caller, or everybody for root
+    /// and the user who runs the pond. The second list is about all users together.
+    ///
+    /// # Errors
+    /// What the pond answers.
+    pub fn accounts(&self) -> Result<(Vec<UserAccount>, Vec<ResourceUse>)> {
+        const WHAT: &str = "a listing of accounts";
+        match self.core().link.ask(WHAT, RequestBody::AccountList)?.body {
+            ReplyBody::Accounts { users, all } => Ok((users, all)),
             _ => Err(not_an_answer(WHAT)),
         }
     }

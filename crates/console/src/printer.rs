@@ -331,7 +331,7 @@ fn write_stdout(text: std::fmt::Arguments<'_>) -> Outcome {
 }
 
 /// Nobody can be told that standard error is gone.
-fn write_stderr(text: std::fmt::Arguments<'_>) {
+pub(crate) fn write_stderr(text: std::fmt::Arguments<'_>) {
     let _ = io::stderr().lock().write_fmt(text);
 }
 

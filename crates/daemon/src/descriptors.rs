@@ -41,6 +41,22 @@ pub(crate) fn may_serve(socket: impl AsFd, others: usize) -> Result<(), Short> {
     served(number(socket), u64::try_from(others).unwrap_or(u64::MAX), limit())
 }
 
+/// What one ordinary user may have of connections, and as much of watched processes: a quarter of
+/// what there is for both.
+pub(crate) fn share() -> u64 {
+    share_of(limit())
+}
+
+fn share_of(limit: u64) -> u64 {
+    ((limit - 2 * left(limit)) / 4).max(1)
+}
+
+/// How many may be on their way to clients: the kernel has one count for all that this user sends,
+/// and refuses the message to the keeper like any other.
+pub(crate) fn in_flight() -> u64 {
+    limit() / 4
+}
+
 fn limit() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
@@ -77,6 +93,7 @@ mod tests {
             let most = (0..limit).take_while(|used| held(*used, limit).is_ok());
             assert_eq!(most.count(), slabs, "{limit}");
         }
+        assert_eq!((share_of(1024), share_of(20_000)), (192, 4744));
         // Made by the daemon before, whose clients come back.
         assert!(served(900, 500, 1024).is_ok());
         assert!(served(960, 500, 1024).is_err());

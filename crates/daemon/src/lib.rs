@@ -7,13 +7,15 @@
 //! are made by the one thread of [`driver`], and no CUDA context is ever made.
 //!
 //! Groups and their limits are files that their members obey; the one thread of [`book`] keeps them.
-//! Whether memory may be made is arithmetic, and all of it is in [`budget`].
+//! Whether memory may be made is arithmetic, and all of it is in [`budget`]; how much of everything
+//! else a user may have is in [`accounts`].
 //!
 //! State is a [`journal`] in a memfd plus the descriptors that the keeper holds. Nothing else
 //! survives a daemon, and nothing else needs to.
 
 #![forbid(unsafe_code)]
 
+pub mod accounts;
 pub mod book;
 pub mod budget;
 mod descriptors;

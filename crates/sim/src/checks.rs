@@ -118,6 +118,8 @@ impl World {
         let (Daemon::Running(running), Some(keeper)) = (&self.daemon, &self.keeper) else {
             return Err(Violation::new("keeper and daemon live", "one is dead"));
         };
+        let accounts = running.pond.check_accounts();
+        ensure(accounts.is_ok(), "users' accounts say what there is", || format!("{accounts:?}"))?;
         let kept: BTreeSet<&HoldKey> = keeper.holds.keys().collect();
         let held: BTreeSet<&HoldKey> = running.ports.held.keys().collect();
         ensure(kept == held, "keeper and daemon hold the same", || {

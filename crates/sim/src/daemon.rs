@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
+use millpond_daemon::accounts::{AllTerms, Resource};
 use millpond_daemon::journal::{read_frames, write_frame};
 use millpond_daemon::policy::{
     Caps, ConnId, Device, Held, MoverLimits, Owner, Pond, Ports, PublicWriter,
@@ -193,15 +194,13 @@ impl World {
     #[must_use]
     pub fn caps(&self) -> Caps {
         Caps {
-            clients: 100,
+            terms: AllTerms::NONE.with(Resource::Events, 4096),
+            own_user: 0,
             tensors: 1000,
-            tensors_per_user: 1000,
-            versions_per_user: 100,
+            clients_per_process: 100,
             keep_previous: 1,
             leases_per_client: 100,
             recycle_bytes: self.recycle_bytes,
-            moves_per_user: 100,
-            move_bytes_per_user: 1 << 40,
             movers: MoverLimits { patience_ms: 3000, idle_ms: 500 },
         }
     }
@@ -274,9 +273,15 @@ impl World {
         if self.mutation == Some(Mutation::RecycleWithoutRelease) {
             self.goodbye_for(client)?;
         }
+        let kept = self.mutation == Some(Mutation::AccountNotReturned);
+        let user = self.clients.iter().find(|it| it.id == client).map(|it| it.user);
         self.event(|pond, ports| {
             ports.unwatch(client);
             pond.process_gone(ports, client);
+            if let Some(user) = user.filter(|_| kept) {
+                let owner = Owner { tenant: pond.tenant("local"), user, group: 100 };
+                pond.account(&owner).add(Resource::Leases, 1);
+            }
         })
     }
 

@@ -66,6 +66,8 @@ mutations! {
     PayersKept "payers-kept",
     /// A user's charge stays with a group that pays for nobody any more.
     ChargeNotMoved "charge-not-moved",
+    /// The lease of a process that is gone stays on its user's account.
+    AccountNotReturned "account-not-returned",
     /// A client forgets what it holds when it connects again.
     ClaimsForgotten "claims-forgotten",
     /// A client keeps a lease that came after its caller had given up.

@@ -421,7 +421,7 @@ impl Ports for SimPorts {
         }
     }
 
-    fn page(&self) -> Option<Fd> {
+    fn page(&mut self, _conn: ConnId) -> Option<Fd> {
         None
     }
 

@@ -115,6 +115,11 @@ const WITHIN_LIMIT: &str = "a group stays within its limit";
 const NO_CHARGE_LEAKS: &str = "no charge leaks";
 
 #[test]
+fn account_not_returned() {
+    noticed(Mutation::AccountNotReturned, &["users' accounts say what there is"]);
+}
+
+#[test]
 fn charge_not_returned() {
     noticed(Mutation::ChargeNotReturned, &[CHARGED, NO_CHARGE_LEAKS]);
 }

@@ -32,6 +32,26 @@ struct Body {
     holders: Vec<Holder>,
     /// The time since an object of that name ended, where that is why it is not found.
     ended_ago_ms: Option<u64>,
+    /// The cap that was reached, where that is why.
+    limit: Option<ReachedLimit>,
+}
+
+data! { $
+    /// A cap that was reached.
+    pub struct ReachedLimit as reached_limit_fields {
+        /// The setting that says how much.
+        key: String,
+        /// How much there is.
+        has: u64,
+        /// How much there may be.
+        cap: u64,
+    }
+}
+
+impl From<&millpond_wire::ReachedLimit> for ReachedLimit {
+    fn from(limit: &millpond_wire::ReachedLimit) -> Self {
+        Self { key: limit.key.clone(), has: limit.has, cap: limit.cap }
+    }
 }
 
 data! { $
@@ -68,6 +88,7 @@ impl Failed {
                 capacity_bytes: failure.capacity_bytes,
                 holders: failure.holders.iter().map(Holder::from).collect(),
                 ended_ago_ms: failure.ended_ago_ms,
+                limit: failure.limit.as_deref().map(ReachedLimit::from),
             },
         }
     }

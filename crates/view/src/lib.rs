@@ -18,6 +18,7 @@
 #[macro_use]
 mod data;
 
+mod account;
 mod client;
 mod commands;
 mod coverage;
@@ -38,12 +39,13 @@ pub mod units;
 pub mod users;
 mod weights;
 
+pub use account::{Use, UserUse, Users};
 pub use client::{Client, Clients};
 pub use commands::{Program, Stopped, Upgraded};
 pub use coverage::{Coverage, Export};
 pub use data::{Digest, Dims, Fields, Text};
 pub use doctor::{Check, Doctor};
-pub use error::{Failed, Holder};
+pub use error::{Failed, Holder, ReachedLimit};
 pub use event::Event;
 pub use group::{
     Account, Group, GroupDetails, GroupDevice, Groups, Member, MemberDevice, call_as_clients,

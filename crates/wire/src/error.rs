@@ -135,6 +135,19 @@ pub struct Failure {
     pub holders: Vec<Holder>,
     /// The time since an object of that name ended, where that is why it is not found.
     pub ended_ago_ms: Option<u64>,
+    /// The cap that was reached, where that is why.
+    pub limit: Option<Box<ReachedLimit>>,
+}
+
+/// A cap that somebody has reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReachedLimit {
+    /// The setting that says how much, for example `limits.clients_per_user`.
+    pub key: String,
+    /// How much there is.
+    pub has: u64,
+    /// How much there may be.
+    pub cap: u64,
 }
 
 impl Failure {
@@ -151,7 +164,15 @@ impl Failure {
             capacity_bytes: None,
             holders: Vec::new(),
             ended_ago_ms: None,
+            limit: None,
         }
+    }
+
+    /// Says which cap was reached, and how much there is of what it is about.
+    #[must_use]
+    pub fn limit(mut self, key: impl Into<String>, has: u64, cap: u64) -> Self {
+        self.limit = Some(Box::new(ReachedLimit { key: key.into(), has, cap }));
+        self
     }
 
     /// Adds the way out.

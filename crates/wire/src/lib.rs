@@ -41,7 +41,7 @@ pub mod socket;
 pub use backing::{Backing, HANDLE_BYTES, Transport};
 pub use content::{ContentHash, Piece, PiecesKind, Run};
 pub use dtype::{Dtype, UnknownDtype};
-pub use error::{ErrorKind, Failure, Holder, Remedy};
+pub use error::{ErrorKind, Failure, Holder, ReachedLimit, Remedy};
 pub use group_name::{ANONYMOUS_PREFIX, GroupName, GroupNameError};
 pub use ids::{
     ClientId, Epoch, GpuUuid, LeaseId, LeaseTarget, PondId, SlabId, TensorId, Token, VersionId,

@@ -118,6 +118,12 @@ pub fn socket(folder: &Path) -> PathBuf {
     folder.join(SOCKET)
 }
 
+/// The operator's socket in a runtime folder.
+#[must_use]
+pub fn admin_socket(folder: &Path) -> PathBuf {
+    folder.join(ADMIN_SOCKET)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

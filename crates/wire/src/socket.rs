@@ -78,6 +78,13 @@ impl SocketError {
         source.kind() == io::ErrorKind::WouldBlock
             || [libc::ETOOMANYREFS, libc::ENOBUFS].map(Some).contains(&code)
     }
+
+    /// Whether the reason is that this user has too many descriptors in flight, to whomever.
+    #[must_use]
+    pub fn is_in_flight(&self) -> bool {
+        let SocketError::Io { source, .. } = self else { return false };
+        source.raw_os_error() == Some(libc::ETOOMANYREFS)
+    }
 }
 
 /// One message as it came.

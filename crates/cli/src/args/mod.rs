@@ -237,8 +237,12 @@ Examples:
   millpond status
   millpond status --watch             again every 2 seconds, in place
   millpond status --json | jq .devices[0].slab_bytes
-  millpond status --json --watch 10   a line of JSON every 10 seconds")]
+  millpond status --json --watch 10   a line of JSON every 10 seconds
+  millpond status --users             what you have of everything that has a limit; root sees everybody")]
 pub struct StatusArgs {
+    /// Show what users have of everything that has a limit
+    #[arg(long)]
+    pub users: bool,
     #[command(flatten)]
     pub json: JsonArg,
     /// Show every column, and long cells whole

@@ -1,7 +1,7 @@
 //! `millpond status`.
 
 use millpond_view as view;
-use millpond_wire::message::{DeviceInfo, MoverInfo, Status};
+use millpond_wire::message::{DeviceInfo, MoverInfo, ResourceUse, Status, UserAccount};
 
 use crate::args::{Global, StatusArgs};
 use crate::error::Outcome;
@@ -11,6 +11,12 @@ use crate::{pond, units};
 
 pub fn run(args: &StatusArgs, global: &Global, printer: &Printer) -> Outcome {
     let pond = pond::connect(global)?;
+    if args.users {
+        return super::watch::run(args.watch, printer, |printer| {
+            let (users, all) = pond.accounts()?;
+            show_users(&users, &all, args.no_trunc, printer)
+        });
+    }
     super::watch::run(args.watch, printer, |printer| show(&pond.status()?, args.no_trunc, printer))
 }
 
@@ -32,6 +38,41 @@ fn show(status: &Status, no_trunc: bool, printer: &Printer) -> Outcome {
         printer.note(format_args!("\nwarning: {lost} lost at the last recovery; see the log"));
     }
     Ok(())
+}
+
+fn show_users(
+    users: &[UserAccount],
+    all: &[ResourceUse],
+    no_trunc: bool,
+    printer: &Printer,
+) -> Outcome {
+    if printer.is_json() {
+        return printer.json(&view::Users::new(users, all));
+    }
+    let mut table = Table::new(&[
+        ("USER", Side::Left),
+        ("RESOURCE", Side::Left),
+        ("HAS", Side::Right),
+        ("LIMIT", Side::Right),
+        ("SETTING", Side::Left),
+    ])
+    .dispensable(&["SETTING"])
+    .no_trunc(no_trunc);
+    let mut row = |user: &str, one: &ResourceUse| {
+        let amount = |number: u64| match one.is_bytes {
+            true => units::bytes(number),
+            false => number.to_string(),
+        };
+        let cap = one.cap.map_or("-".to_owned(), amount);
+        table.row(vec![user.to_owned(), one.name.clone(), amount(one.has), cap, one.key.clone()]);
+    };
+    for account in users {
+        let user = view::users::user_name(account.user);
+        let user = user.unwrap_or_else(|| account.user.to_string());
+        account.resources.iter().for_each(|one| row(&user, one));
+    }
+    all.iter().for_each(|one| row("all", one));
+    printer.table(&table)
 }
 
 fn facts(status: &Status) -> Vec<(&'static str, String)> {

@@ -11,6 +11,7 @@ use millpond_wire::ClientId;
 
 use super::owner::{Caller, Owner};
 use super::ports::ConnId;
+use crate::accounts::{Account, Resource};
 
 #[derive(Clone, Debug)]
 pub(super) struct Client<F> {
@@ -35,12 +36,18 @@ pub(super) struct Client<F> {
     pub announced: bool,
     /// A mover, of this daemon or an earlier one.
     pub mover: bool,
+    /// Pays for the client and its leases.
+    pub account: Rc<Account>,
 }
 
 impl<F> Client<F> {
     /// Lives, but has no connection. A mover needs none.
     pub(super) fn is_silent(&self) -> bool {
         self.conn.is_none() && !self.mover
+    }
+
+    fn process(&self) -> (u32, u32) {
+        (self.caller.owner.user, self.pid)
     }
 
     /// The owner of what this client makes.
@@ -56,6 +63,8 @@ pub(super) struct Connection {
     /// Process, as the daemon sees it.
     pub pid: u32,
     pub client: Option<ClientId>,
+    /// Pays for what is asked here.
+    pub account: Rc<Account>,
     /// Has broken the protocol before: once is enough for the log.
     blamed: bool,
 }
@@ -67,6 +76,8 @@ pub(super) struct Clients<F> {
     conns: BTreeMap<ConnId, Connection>,
     /// How many clients have not claimed yet.
     unclaimed: usize,
+    /// How many each process has, by user and pid.
+    by_process: HashMap<(u32, u32), usize>,
     tenants: HashMap<String, Rc<str>>,
 }
 
@@ -76,6 +87,7 @@ impl<F> Default for Clients<F> {
             clients: BTreeMap::new(),
             conns: BTreeMap::new(),
             unclaimed: 0,
+            by_process: HashMap::new(),
             tenants: HashMap::new(),
         }
     }
@@ -93,7 +105,11 @@ impl<F> Clients<F> {
     }
 
     pub(super) fn insert(&mut self, id: ClientId, client: Client<F>) {
+        // Said twice by a damaged journal, it counts once.
+        self.remove(id);
         self.unclaimed += usize::from(client.unclaimed);
+        client.account.add(Resource::Clients, 1);
+        *self.by_process.entry(client.process()).or_default() += 1;
         self.clients.insert(id, client);
     }
 
@@ -101,6 +117,13 @@ impl<F> Clients<F> {
     pub(super) fn remove(&mut self, id: ClientId) -> Option<Client<F>> {
         let client = self.clients.remove(&id)?;
         self.unclaimed -= usize::from(client.unclaimed);
+        client.account.give(Resource::Clients, 1);
+        if let Some(count) = self.by_process.get_mut(&client.process()) {
+            *count -= 1;
+            if *count == 0 {
+                self.by_process.remove(&client.process());
+            }
+        }
         if let Some(connection) = client.conn.and_then(|conn| self.conns.get_mut(&conn)) {
             connection.client = None;
         }
@@ -172,8 +195,14 @@ impl<F> Clients<F> {
         self.clients.values().filter(|client| client.is_silent()).count()
     }
 
-    pub(super) fn connect(&mut self, conn: ConnId, caller: Caller, pid: u32) {
-        let connection = Connection { caller, pid, client: None, blamed: false };
+    /// How many clients a process of a user is. One without a number here is not known: others
+    /// have none either.
+    pub(super) fn count_of_process(&self, user: u32, pid: u32) -> usize {
+        self.by_process.get(&(user, pid)).copied().filter(|_| pid != 0).unwrap_or(0)
+    }
+
+    pub(super) fn connect(&mut self, conn: ConnId, caller: Caller, pid: u32, account: Rc<Account>) {
+        let connection = Connection { caller, pid, client: None, account, blamed: false };
         self.conns.insert(conn, connection);
     }
 

@@ -16,6 +16,7 @@ use super::parked::{RequestId, Wish};
 use super::pond::Pond;
 use super::ports::Ports;
 use super::slabs::{SlabClass, SlabSize};
+use crate::accounts::Resource;
 
 impl<P: Ports> Pond<P> {
     pub(super) fn create(
@@ -50,7 +51,7 @@ impl<P: Ports> Pond<P> {
             .bytes(create.dtype)
             .map_err(|error| Failure::new(ErrorKind::Invalid, error.to_string()))?;
         let Some(class) = self.class_for(&caller.owner, &create, bytes)? else {
-            self.parked.park(by, Wish::Create(create), None);
+            self.park(by, Wish::Create(create), None);
             return Ok(Answered::Parked);
         };
         // Everything that can be refused is refused before anything is made.
@@ -69,7 +70,7 @@ impl<P: Ports> Pond<P> {
             return self.answer_create(ports, by, &create, create.tensor.into());
         }
         let slab = self.request_slab(ports, class, bytes)?;
-        self.parked.park(by, Wish::CreateIn(slab, create), None);
+        self.park(by, Wish::CreateIn(slab, create), None);
         Ok(Answered::Parked)
     }
 
@@ -84,12 +85,9 @@ impl<P: Ports> Pond<P> {
                 "raise `limits.tensors` in the configuration, or delete some: `millpond tensor ls`",
             ));
         }
-        let tensors = self.catalog.count_of(owner);
-        if tensors >= self.caps.tensors_per_user {
-            let what = format!("{tensors} tensors");
-            return Err(self.cap_reached(ports, owner, &what, "limits.tensors_per_user"));
-        }
-        Ok(())
+        let account = self.account(owner);
+        let checked = account.check(Resource::Tensors, 1);
+        checked.map_err(|refused| self.cap_reached(ports, &account, refused))
     }
 
     /// The tensor that this request already made, or that has its name and is the same.

@@ -1,5 +1,7 @@
 //! Leases are granted, and those who wait are woken.
 
+use std::rc::Rc;
+
 use millpond_view::units;
 use millpond_wire::message::{ReplyBody, Target, TensorGet, TensorGrant, WAIT_FOREVER};
 use millpond_wire::record::CountedLease;
@@ -9,12 +11,13 @@ use millpond_wire::{
 };
 
 use super::answer::{Answer, Answered};
-use super::catalog::{Tensor, is_in_public, public_of, way_out};
+use super::catalog::{NameKey, Tensor, is_in_public, public_of, way_out};
 use super::leases::{Lease, Wanted, number_in_use};
 use super::owner::{Caller, not_shared};
-use super::parked::{RequestId, Ticket, Until, Wish};
+use super::parked::{RequestId, WaitKey, Wish};
 use super::pond::Pond;
 use super::ports::{ConnId, Ports};
+use crate::accounts::Resource;
 
 impl<P: Ports> Pond<P> {
     pub(super) fn get(&mut self, ports: &mut P, by: RequestId, get: TensorGet) -> Answer<P::Fd> {
@@ -57,9 +60,10 @@ impl<P: Ports> Pond<P> {
         Wanted { lease: get.lease, mode: get.mode, asked }
     }
 
-    fn wait_for(&mut self, ports: &P, by: RequestId, get: TensorGet) -> Answer<P::Fd> {
+    fn wait_for(&mut self, ports: &mut P, by: RequestId, get: TensorGet) -> Answer<P::Fd> {
+        self.room_for_wait(ports, by.conn)?;
         let deadline = wait_until(ports, get.wait_ms);
-        self.parked.park(by, Wish::Get(get), Some(deadline));
+        self.park(by, Wish::Get(get), Some(deadline));
         Ok(Answered::Parked)
     }
 
@@ -175,7 +179,7 @@ impl<P: Ports> Pond<P> {
         self.not_a_part(tensor)?;
         self.room_for_lease(ports, id, lease, Some((target, mode)))?;
         let Some(client) = self.clients.get(id) else { return Ok(Answered::Sent) };
-        let user = client.owner().user;
+        let (user, account) = (client.owner().user, Rc::clone(&client.account));
         // What an operator may look at, the operator may not map: the next daemon would not know
         // why, and free it.
         if self.lookup(&client.caller, &Target::Id(tensor)).is_none() {
@@ -189,7 +193,7 @@ impl<P: Ports> Pond<P> {
             counted = self.count_access(ports, tensor, by)?;
         }
         let since_ms = ports.now_ms();
-        self.leases.begin(id, lease, Lease { target, mode, since_ms, counted, asked });
+        self.leases.begin(&account, id, lease, Lease { target, mode, since_ms, counted, asked });
         self.schedule(tensor);
         let info = self.info(tensor, ports.monotonic_ms())?;
         let slab = self.slabs.get(info.slab);
@@ -212,9 +216,7 @@ impl<P: Ports> Pond<P> {
         on: Option<(LeaseTarget, Mode)>,
     ) -> Result<(), Failure> {
         let most = self.caps.leases_per_client;
-        if !self.clients.knows(id) {
-            return Ok(());
-        }
+        let Some(client) = self.clients.get(id) else { return Ok(()) };
         match self.leases.get(id, lease) {
             Some(known) if on.is_none_or(|on| on == (known.target, known.mode)) => Ok(()),
             Some(_) => Err(number_in_use(lease)),
@@ -223,15 +225,23 @@ impl<P: Ports> Pond<P> {
                 format!("one client may hold at most {most} leases"),
             )
             .hint("release some, or raise `limits.leases_per_client`")),
-            None => self.record_client(ports, id),
+            None => {
+                if let Err(refused) = client.account.check(Resource::Leases, 1) {
+                    let account = Rc::clone(&client.account);
+                    return Err(self.cap_reached(ports, &account, refused));
+                }
+                self.record_client(ports, id)
+            }
         }
     }
 
     /// Answers those who waited for this tensor.
     pub(super) fn wake(&mut self, ports: &mut P, id: TensorId) {
-        let waiting = self.parked.waiting(Until::Tensor);
-        let waiting: Vec<Ticket> = waiting.map(|(ticket, _)| ticket).collect();
-        for ticket in waiting {
+        let Some(tensor) = self.catalog.get(id) else { return };
+        let owner = self.slabs.get(tensor.slab).map(|slab| &slab.class.owner);
+        let name = tensor.name.as_ref().zip(owner).map(|(name, owner)| NameKey::new(owner, name));
+        let keys = name.map(WaitKey::TensorName).into_iter().chain([WaitKey::Tensor(id)]);
+        for ticket in self.parked.for_keys(keys) {
             let Some(parked) = self.parked.get(ticket) else { continue };
             let (conn, Wish::Get(get)) = (parked.by.conn, &parked.wish) else { continue };
             if self.could_have(conn, get, id) {

@@ -73,7 +73,7 @@ impl<P: Ports> Pond<P> {
         }
         let RequestId { conn, number } = by;
         let pid = self.clients.connection(conn).map_or(0, |connection| connection.pid);
-        self.parked.park(by, Wish::Group, None);
+        self.park(by, Wish::Group, None);
         let by = GroupCaller { user: caller.owner.user, gid: caller.owner.group, pid, operator };
         ports.ask_group(GroupAsk { conn, number, by, work });
         Ok(Answered::Parked)

@@ -1,5 +1,7 @@
 //! Clients come, come back, and go.
 
+use std::rc::Rc;
+
 use millpond_view::units::count;
 use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcome};
 use millpond_wire::record::{ClientRecord, Record};
@@ -14,6 +16,7 @@ use super::pond::Pond;
 use super::ports::{ConnId, Held, Ports};
 use super::release::Ending;
 use super::tokens::TokenKey;
+use crate::accounts::Resource;
 
 impl<P: Ports> Pond<P> {
     pub(super) fn hello(&mut self, ports: &mut P, conn: ConnId, hello: Hello) -> Answer<P::Fd> {
@@ -52,7 +55,7 @@ impl<P: Ports> Pond<P> {
         if !hello.claims {
             self.claims_complete(ports, hello.client);
         }
-        let page = ports.page();
+        let page = ports.page(conn);
         let slots = if page.is_some() { caps::PAGE_SLOTS } else { 0 };
         let welcome = ReplyBody::Welcome(Welcome {
             version: VERSION,
@@ -78,12 +81,20 @@ impl<P: Ports> Pond<P> {
     ) -> Result<(), Failure> {
         let Some(connection) = self.clients.connection(conn) else { return Ok(()) };
         // The operator can always look.
-        if self.clients.len() >= self.caps.clients && !connection.caller.admin {
-            return Err(Failure::new(
-                ErrorKind::TooMany,
-                format!("at most {} clients are allowed", self.caps.clients),
-            )
-            .hint("raise `limits.clients` in the configuration, or end some: `millpond ps`"));
+        if !connection.caller.admin {
+            let (owner, pid) = (&connection.caller.owner, connection.pid);
+            let most = self.caps.clients_per_process;
+            let is_operator = connection.account.is_operator();
+            if !is_operator && self.clients.count_of_process(owner.user, pid) >= most {
+                let message = format!("process {pid} is {most} clients, the maximum");
+                return Err(Failure::new(ErrorKind::TooMany, message)
+                    .limit("limits.clients_per_process", most as u64, most as u64)
+                    .hint("use one connection for what belongs together, or say goodbye on some"));
+            }
+            if let Err(refused) = connection.account.check(Resource::Clients, 1) {
+                let account = Rc::clone(&connection.account);
+                return Err(self.cap_reached(ports, &account, refused));
+            }
         }
         let mut caller = connection.caller.clone();
         caller.admin = false;
@@ -98,6 +109,7 @@ impl<P: Ports> Pond<P> {
             recorded: false,
             announced: false,
             mover: false,
+            account: Rc::clone(&connection.account),
             caller,
         };
         self.clients.insert(hello.client, client);
@@ -159,7 +171,7 @@ impl<P: Ports> Pond<P> {
     /// Leases that were granted by an earlier daemon, or by this one on an earlier connection.
     pub(super) fn claim(&mut self, ports: &mut P, id: ClientId, claim: &Claim) -> Answer<P::Fd> {
         let Some(client) = self.clients.get(id) else { return Ok(Answered::Sent) };
-        let user = client.owner().user;
+        let (user, account) = (client.owner().user, Rc::clone(&client.account));
         let mut refused: Vec<LeaseId> = Vec::new();
         let since_ms = ports.now_ms();
         for claimed in &claim.leases {
@@ -178,9 +190,10 @@ impl<P: Ports> Pond<P> {
                 refused.push(lease);
                 continue;
             }
+            // What an earlier daemon granted stays granted, whatever the caps are now.
             self.record_client(ports, id)?;
             let begun = Lease { target, mode, since_ms, counted: false, asked: 0 };
-            self.leases.begin(id, lease, begun);
+            self.leases.begin(&account, id, lease, begun);
             if let LeaseTarget::Tensor(tensor) = target {
                 self.schedule(tensor);
                 self.is_held(tensor);

@@ -3,8 +3,10 @@
 //! A lease is found by its client and by its target. Both sides are filled at one place and
 //! emptied at one place, so that they never disagree.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
+use std::rc::Rc;
 
 use millpond_wire::message::{ClientToken, LeaseToken, Target};
 use millpond_wire::{
@@ -13,6 +15,7 @@ use millpond_wire::{
 
 use super::owner::Owner;
 use super::tokens::TokenKey;
+use crate::accounts::{Account, Resource};
 
 /// The right of one client to use one tensor or version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,10 +45,17 @@ pub(super) fn number_in_use(lease: LeaseId) -> Failure {
         .hint("count lease numbers up, and use none twice")
 }
 
+/// The leases of one client, and who pays for them.
+#[derive(Debug)]
+struct ClientLeases {
+    account: Rc<Account>,
+    leases: BTreeMap<LeaseId, Lease>,
+}
+
 #[derive(Debug)]
 pub(super) struct LeaseTable {
     key: TokenKey,
-    by_client: BTreeMap<ClientId, BTreeMap<LeaseId, Lease>>,
+    by_client: BTreeMap<ClientId, ClientLeases>,
     by_target: BTreeMap<LeaseTarget, BTreeSet<(ClientId, LeaseId)>>,
 }
 
@@ -96,12 +106,12 @@ impl LeaseTable {
     }
 
     pub(super) fn get(&self, client: ClientId, lease: LeaseId) -> Option<&Lease> {
-        self.by_client.get(&client)?.get(&lease)
+        self.by_client.get(&client)?.leases.get(&lease)
     }
 
     /// The leases of a client, by their numbers.
     pub(super) fn of(&self, client: ClientId) -> impl Iterator<Item = (LeaseId, &Lease)> {
-        let leases = self.by_client.get(&client).into_iter().flatten();
+        let leases = self.by_client.get(&client).into_iter().flat_map(|held| &held.leases);
         leases.map(|(id, lease)| (*id, lease))
     }
 
@@ -113,12 +123,12 @@ impl LeaseTable {
     ) -> impl Iterator<Item = (LeaseId, &Lease)> {
         let from = lease.map_or(Bound::Unbounded, Bound::Excluded);
         let leases = self.by_client.get(&client).into_iter();
-        let leases = leases.flat_map(move |leases| leases.range((from, Bound::Unbounded)));
+        let leases = leases.flat_map(move |held| held.leases.range((from, Bound::Unbounded)));
         leases.map(|(id, lease)| (*id, lease))
     }
 
     pub(super) fn count_of(&self, client: ClientId) -> usize {
-        self.by_client.get(&client).map_or(0, BTreeMap::len)
+        self.by_client.get(&client).map_or(0, |held| held.leases.len())
     }
 
     /// Who has a lease on something.
@@ -156,20 +166,36 @@ impl LeaseTable {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.by_client.values().map(BTreeMap::len).sum()
+        self.by_client.values().map(|held| held.leases.len()).sum()
     }
 
-    /// A lease begins; one that is there already stays as it is.
-    pub(super) fn begin(&mut self, client: ClientId, id: LeaseId, lease: Lease) {
-        let leases = self.by_client.entry(client).or_default();
-        let target = leases.entry(id).or_insert(lease).target;
+    /// A lease begins, on this account; one that is there already stays as it is.
+    pub(super) fn begin(
+        &mut self,
+        account: &Rc<Account>,
+        client: ClientId,
+        id: LeaseId,
+        lease: Lease,
+    ) {
+        let held = self.by_client.entry(client).or_insert_with(|| ClientLeases {
+            account: Rc::clone(account),
+            leases: BTreeMap::new(),
+        });
+        let target = match held.leases.entry(id) {
+            Entry::Occupied(known) => known.get().target,
+            Entry::Vacant(place) => {
+                held.account.add(Resource::Leases, 1);
+                place.insert(lease).target
+            }
+        };
         self.by_target.entry(target).or_default().insert((client, id));
     }
 
     pub(super) fn end(&mut self, client: ClientId, id: LeaseId) -> Option<Lease> {
-        let leases = self.by_client.get_mut(&client)?;
-        let lease = leases.remove(&id)?;
-        if leases.is_empty() {
+        let held = self.by_client.get_mut(&client)?;
+        let lease = held.leases.remove(&id)?;
+        held.account.give(Resource::Leases, 1);
+        if held.leases.is_empty() {
             self.by_client.remove(&client);
         }
         if let Some(holders) = self.by_target.get_mut(&lease.target) {
@@ -205,6 +231,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::accounts::{Accounts, AllTerms};
 
     fn client(number: u8) -> ClientId {
         ClientId(Uuid::from_bytes([number; 16]))
@@ -215,20 +242,26 @@ mod tests {
         if number.is_multiple_of(2) { TensorId(id).into() } else { VersionId(id).into() }
     }
 
+    fn account() -> Rc<Account> {
+        Accounts::new(AllTerms::NONE, 0).of(&"local".into(), 1)
+    }
+
     fn lease(on: u8) -> Lease {
         Lease { target: target(on), mode: Mode::ReadOnly, since_ms: 0, counted: false, asked: 0 }
     }
 
     #[test]
     fn a_lease_that_is_there_stays_as_it_is() {
-        let mut table = LeaseTable::new([0; 16]);
-        table.begin(client(1), LeaseId(1), lease(2));
-        table.begin(client(1), LeaseId(1), lease(4));
+        let (mut table, account) = (LeaseTable::new([0; 16]), account());
+        table.begin(&account, client(1), LeaseId(1), lease(2));
+        table.begin(&account, client(1), LeaseId(1), lease(4));
+        assert_eq!(account.has(Resource::Leases), 1);
         assert_eq!(table.get(client(1), LeaseId(1)), Some(&lease(2)));
         assert!(table.are_on(target(2)) && !table.are_on(target(4)));
         assert_eq!(table.end(client(1), LeaseId(1)), Some(lease(2)));
         assert_eq!(table.end(client(1), LeaseId(1)), None);
         assert_eq!((table.len(), table.are_on(target(2))), (0, false));
+        assert_eq!(account.has(Resource::Leases), 0);
     }
 
     proptest! {
@@ -236,10 +269,10 @@ mod tests {
         fn both_sides_say_the_same(
             steps in prop::collection::vec((0u8..5, 0u8..4, 1u64..5, 0u8..5), 0..60)
         ) {
-            let mut table = LeaseTable::new([0; 16]);
+            let (mut table, account) = (LeaseTable::new([0; 16]), account());
             for (what, by, id, on) in steps {
                 match what {
-                    0 | 1 => table.begin(client(by), LeaseId(id), lease(on)),
+                    0 | 1 => table.begin(&account, client(by), LeaseId(id), lease(on)),
                     2 => drop(table.end(client(by), LeaseId(id))),
                     3 => table.end_all_of(client(by)),
                     _ => table.end_all_on(target(on)),
@@ -247,7 +280,7 @@ mod tests {
                 let by_client: BTreeSet<_> = table
                     .by_client
                     .iter()
-                    .flat_map(|(by, all)| all.iter().map(|(id, it)| (it.target, *by, *id)))
+                    .flat_map(|(by, all)| all.leases.iter().map(|(id, it)| (it.target, *by, *id)))
                     .collect();
                 let by_target: BTreeSet<_> = table
                     .by_target
@@ -255,8 +288,9 @@ mod tests {
                     .flat_map(|(on, all)| all.iter().map(|(by, id)| (*on, *by, *id)))
                     .collect();
                 prop_assert_eq!(by_client.len(), table.len());
+                prop_assert_eq!(account.has(Resource::Leases), table.len() as u64);
                 prop_assert_eq!(by_client, by_target);
-                let empty = table.by_client.values().any(BTreeMap::is_empty)
+                let empty = table.by_client.values().any(|held| held.leases.is_empty())
                     || table.by_target.values().any(BTreeSet::is_empty);
                 prop_assert!(!empty);
             }

@@ -188,9 +188,9 @@ impl<P: Ports> Pond<P> {
             return;
         }
         // One that is gone holds nothing, and a mover of an earlier daemon goes.
-        if self.clients.get(client).is_none_or(|holder| holder.mover) {
+        let Some(holder) = self.clients.get(client).filter(|holder| !holder.mover) else {
             return;
-        }
+        };
         let known = self.leases.get(client, lease);
         if ended {
             if known.is_some_and(|known| known.target == id.into()) {
@@ -199,7 +199,7 @@ impl<P: Ports> Pond<P> {
         } else if known.is_none() {
             let since_ms = self.identity.started_ms;
             let held = Lease { target: id.into(), mode, since_ms, counted: true, asked };
-            self.leases.begin(client, lease, held);
+            self.leases.begin(&holder.account, client, lease, held);
         }
     }
 

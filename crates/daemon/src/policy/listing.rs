@@ -80,7 +80,7 @@ impl<P: Ports> Pond<P> {
         }
         let is_first = !self.parked.is_awaited(Until::Reading);
         let until_ms = ports.monotonic_ms().saturating_add(READING_MS);
-        self.parked.park(by, Wish::Status, Some(until_ms));
+        self.park(by, Wish::Status, Some(until_ms));
         if is_first {
             ports.read_physical();
         }

@@ -4,6 +4,8 @@
 //! answers through the ports. Nothing in here knows a socket, a file or a driver.
 
 mod about;
+mod account_check;
+mod account_list;
 mod accounts;
 mod answer;
 mod caps;

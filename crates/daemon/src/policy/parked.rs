@@ -4,12 +4,16 @@
 //! connection is gone. What comes for a request that is not there any more is dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use millpond_wire::SlabId;
-use millpond_wire::message::{TensorCreate, TensorGet, VersionGet, VersionStage};
+use millpond_wire::message::{Target, TensorCreate, TensorGet, VersionGet, VersionStage};
+use millpond_wire::{SlabId, TensorId, TensorRef, VersionId, VersionTarget};
 
+use super::catalog::NameKey;
 use super::models::MakingKey;
+use super::owner::{Caller, Owner};
 use super::ports::ConnId;
+use crate::accounts::{Account, Charge, Resource};
 
 /// Requests of one connection that may wait at the same time.
 pub(super) const PENDING: usize = 1024;
@@ -66,7 +70,37 @@ pub(super) enum Until {
     Group,
 }
 
+/// What a get waits for: an object that comes looks only for those who mean it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum WaitKey {
+    Tensor(TensorId),
+    TensorName(NameKey),
+    Version(VersionId),
+    Model(NameKey),
+}
+
+/// What a name means to a caller.
+fn meaning(caller: &Caller, name: &TensorRef) -> NameKey {
+    let owner = Owner { user: name.user.unwrap_or(caller.owner.user), ..caller.owner.clone() };
+    NameKey::new(&owner, &name.name)
+}
+
 impl Wish {
+    /// What wakes a get of this caller.
+    pub(super) fn key(&self, caller: &Caller) -> Option<WaitKey> {
+        Some(match self {
+            Wish::Get(get) => match &get.target {
+                Target::Id(id) => WaitKey::Tensor(*id),
+                Target::Name(name) => WaitKey::TensorName(meaning(caller, name)),
+            },
+            Wish::Attach(get) => match &get.target {
+                VersionTarget::Id(id) => WaitKey::Version(*id),
+                VersionTarget::Name(name) => WaitKey::Model(meaning(caller, &name.model)),
+            },
+            _ => return None,
+        })
+    }
+
     fn until(&self) -> Until {
         match self {
             Wish::Get(_) => Until::Tensor,
@@ -83,12 +117,14 @@ impl Wish {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Parked {
     pub by: RequestId,
     pub wish: Wish,
     /// On the clock that never jumps.
     deadline_ms: Option<u64>,
+    key: Option<WaitKey>,
+    _charge: Charge,
 }
 
 #[derive(Debug, Default)]
@@ -97,18 +133,33 @@ pub(super) struct ParkedRequests {
     by_until: BTreeSet<(Until, Ticket)>,
     by_deadline: BTreeSet<(u64, Ticket)>,
     by_conn: BTreeMap<ConnId, BTreeSet<Ticket>>,
+    by_key: BTreeMap<WaitKey, BTreeSet<Ticket>>,
     last: u64,
+    /// How many were looked at because something came.
+    #[cfg(test)]
+    pub looked_at: std::cell::Cell<usize>,
 }
 
 impl ParkedRequests {
     /// Parks a request, for ever or until its deadline.
-    pub(super) fn park(&mut self, by: RequestId, wish: Wish, deadline_ms: Option<u64>) -> Ticket {
+    pub(super) fn park(
+        &mut self,
+        by: RequestId,
+        wish: Wish,
+        deadline_ms: Option<u64>,
+        key: Option<WaitKey>,
+        account: &Rc<Account>,
+    ) -> Ticket {
         self.last += 1;
         let ticket = Ticket(self.last);
         self.by_until.insert((wish.until(), ticket));
         self.by_deadline.extend(deadline_ms.map(|at| (at, ticket)));
         self.by_conn.entry(by.conn).or_default().insert(ticket);
-        self.requests.insert(ticket, Parked { by, wish, deadline_ms });
+        if let Some(key) = &key {
+            self.by_key.entry(key.clone()).or_default().insert(ticket);
+        }
+        let charge = Charge::new(account, Resource::Waits, 1);
+        self.requests.insert(ticket, Parked { by, wish, deadline_ms, key, _charge: charge });
         ticket
     }
 
@@ -125,11 +176,33 @@ impl ParkedRequests {
                 self.by_conn.remove(&parked.by.conn);
             }
         }
+        if let Some(key) = &parked.key
+            && let Some(tickets) = self.by_key.get_mut(key)
+        {
+            tickets.remove(&ticket);
+            if tickets.is_empty() {
+                self.by_key.remove(key);
+            }
+        }
         Some(parked)
+    }
+
+    /// The gets that any of these would wake, oldest first.
+    pub(super) fn for_keys(&self, keys: impl IntoIterator<Item = WaitKey>) -> BTreeSet<Ticket> {
+        let found = keys.into_iter().filter_map(|key| self.by_key.get(&key));
+        let found: BTreeSet<Ticket> = found.flatten().copied().collect();
+        #[cfg(test)]
+        self.looked_at.set(self.looked_at.get() + found.len());
+        found
     }
 
     pub(super) fn get(&self, ticket: Ticket) -> Option<&Parked> {
         self.requests.get(&ticket)
+    }
+
+    /// The connection of each request that waits.
+    pub(super) fn conns(&self) -> impl Iterator<Item = ConnId> {
+        self.requests.values().map(|parked| parked.by.conn)
     }
 
     /// How many requests of a connection wait.
@@ -189,6 +262,17 @@ impl ParkedRequests {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounts::{Accounts, AllTerms};
+
+    fn account() -> Rc<Account> {
+        Accounts::new(AllTerms::NONE, 0).of(&"local".into(), 1)
+    }
+
+    impl ParkedRequests {
+        fn put(&mut self, by: RequestId, wish: Wish, deadline_ms: Option<u64>) {
+            self.park(by, wish, deadline_ms, None, &account());
+        }
+    }
 
     fn by(conn: u64, number: u64) -> RequestId {
         RequestId { conn: ConnId(conn), number }
@@ -202,7 +286,7 @@ mod tests {
     fn whoever_waits_is_woken_once_and_in_the_order_of_arrival() {
         let mut table = ParkedRequests::default();
         for (conn, number, job) in [(2, 1, 7), (1, 2, 7), (1, 3, 8), (2, 4, 7)] {
-            table.park(by(conn, number), Wish::Move(job), None);
+            table.put(by(conn, number), Wish::Move(job), None);
         }
         assert_eq!(numbers(&table.take_all(Until::Moved(7))), [1, 2, 4]);
         assert!(table.take_all(Until::Moved(7)).is_empty());
@@ -212,11 +296,11 @@ mod tests {
     #[test]
     fn what_is_late_is_taken_out_and_the_rest_says_when_to_come_again() {
         let mut table = ParkedRequests::default();
-        table.park(by(1, 1), Wish::Group, Some(50));
-        table.park(by(1, 2), Wish::Status, Some(20));
-        table.park(by(1, 3), Wish::Status, Some(10));
-        table.park(by(1, 4), Wish::Status, Some(60));
-        table.park(by(1, 5), Wish::Status, None);
+        table.put(by(1, 1), Wish::Group, Some(50));
+        table.put(by(1, 2), Wish::Status, Some(20));
+        table.put(by(1, 3), Wish::Status, Some(10));
+        table.put(by(1, 4), Wish::Status, Some(60));
+        table.put(by(1, 5), Wish::Status, None);
         assert_eq!(table.soonest(), Some(10));
         assert_eq!(numbers(&table.take_late(50)), [2, 3, 1]);
         assert_eq!(table.soonest(), Some(60));
@@ -228,12 +312,29 @@ mod tests {
         let mut table = ParkedRequests::default();
         // The same number twice is two requests.
         for _ in 0..2 {
-            table.park(by(1, 9), Wish::Status, Some(10));
+            table.put(by(1, 9), Wish::Status, Some(10));
         }
-        table.park(by(2, 1), Wish::Group, None);
+        table.put(by(2, 1), Wish::Group, None);
         assert_eq!(table.count_of(ConnId(1)), 2);
         assert_eq!(table.hang_up(ConnId(1)).len(), 2);
         assert_eq!((table.count_of(ConnId(1)), table.soonest()), (0, None));
         assert!(!table.is_awaited(Until::Reading) && table.is_awaited(Until::Group));
+    }
+
+    #[test]
+    fn only_those_who_mean_it_are_found_and_each_pays_until_it_is_taken_out() {
+        let (mut table, account) = (ParkedRequests::default(), account());
+        let key = |number: u8| WaitKey::Tensor(TensorId(uuid::Uuid::from_bytes([number; 16])));
+        table.park(by(1, 1), Wish::Status, None, Some(key(1)), &account);
+        table.park(by(1, 2), Wish::Status, None, Some(key(2)), &account);
+        assert_eq!(account.has(Resource::Waits), 2);
+        let found = table.for_keys([key(2), key(1), key(3)]);
+        assert_eq!(found.iter().map(|it| it.0).collect::<Vec<_>>(), [1, 2]);
+        assert!(table.for_keys([key(3)]).is_empty());
+        for ticket in found {
+            table.take(ticket);
+        }
+        assert!(table.by_key.is_empty() && table.by_until.is_empty());
+        assert_eq!(account.has(Resource::Waits), 0);
     }
 }

@@ -1,10 +1,12 @@
 //! The state of a pond, and the way of a request to its handler.
 
+use std::rc::Rc;
+
 use millpond_wire::message::{DecodeError, Reply, ReplyBody, Request, RequestBody};
 use millpond_wire::{ClientId, ErrorKind, Failure};
 
 use super::about::{About, Identity};
-use super::answer::{Answer, Answered, done, draining};
+use super::answer::{Answer, Answered, done, draining, now};
 use super::caps::{Caps, CapsTold};
 use super::catalog::{Catalog, Tensor};
 use super::clients::Clients;
@@ -21,6 +23,7 @@ use super::ports::{ConnId, Ports};
 use super::public::PublicWriter;
 use super::slabs::{PendingSlabs, Slabs};
 use super::turns::Turns;
+use crate::accounts::{Account, Accounts};
 
 /// All state of one pond.
 pub struct Pond<P: Ports> {
@@ -37,6 +40,7 @@ pub struct Pond<P: Ports> {
     pub(super) models: Models<P::Fd>,
     pub(super) events: Events,
     pub(super) unfreed: super::unfreed::Unfreed,
+    pub(super) accounts: Accounts,
     pub(super) turns: Turns,
     pub(super) caps_told: CapsTold,
     pub(super) complaints: Complaints,
@@ -54,7 +58,9 @@ pub struct Pond<P: Ports> {
 
 impl<P: Ports> Pond<P> {
     pub fn connected(&mut self, conn: ConnId, owner: Owner, groups: &[u32], admin: bool, pid: u32) {
-        self.clients.connect(conn, Caller { owner, groups: groups.into(), admin }, pid);
+        let account = self.account(&owner);
+        let caller = Caller { owner, groups: groups.into(), admin };
+        self.clients.connect(conn, caller, pid, account);
     }
 
     /// Whether a connection has said hello, or is gone.
@@ -63,8 +69,14 @@ impl<P: Ports> Pond<P> {
         self.clients.connection(conn).is_none_or(|connection| connection.client.is_some())
     }
 
+    /// What a user has and may have.
+    #[must_use]
+    pub fn account(&self, owner: &Owner) -> Rc<Account> {
+        self.accounts.of(&owner.tenant, owner.user)
+    }
+
     /// One shared text for each tenant.
-    pub fn tenant(&mut self, name: &str) -> std::rc::Rc<str> {
+    pub fn tenant(&mut self, name: &str) -> Rc<str> {
         self.clients.tenant(name)
     }
 
@@ -102,6 +114,15 @@ impl<P: Ports> Pond<P> {
             return;
         }
         let (name, may_wait) = (request.body.name(), request.body.may_wait());
+        // A get is answered at once where it can be, and looks for itself whether it may wait.
+        let is_get = matches!(request.body, RequestBody::TensorGet(_) | RequestBody::VersionGet(_));
+        if may_wait
+            && !is_get
+            && let Err(failure) = self.room_for_wait(ports, conn)
+        {
+            self.refuse(ports, by, failure);
+            return;
+        }
         let answer = self.dispatch(ports, by, request.body, fd);
         let is_parked = matches!(answer, Ok(Answered::Parked));
         debug_assert!(may_wait || !is_parked, "{name} waits, and its kind says that it does not");
@@ -157,6 +178,7 @@ impl<P: Ports> Pond<P> {
             }
             RequestBody::PondStatus => self.status_or_wait(ports, by),
             RequestBody::ClientList => self.list_clients(ports, by, &caller),
+            RequestBody::AccountList => now(self.account_list(ports, &caller)),
             RequestBody::TensorCreate(create) => self.create(ports, by, create),
             RequestBody::TensorGet(get) => self.get(ports, by, get),
             RequestBody::TensorPublish(publish) => self.publish(ports, &caller, publish),

@@ -83,6 +83,8 @@ pub trait Ports {
     fn reply(&mut self, conn: ConnId, reply: Reply, fds: Vec<Self::Fd>);
     /// Messages to this connection that could not be sent yet.
     fn backlog(&self, conn: ConnId) -> usize;
+    /// Looks which replies were read meanwhile, so that accounts say what is so now.
+    fn look_for_unread(&mut self) {}
     /// Ends a connection once everything was sent.
     fn close(&mut self, conn: ConnId);
     /// The pidfd of the process that made this connection; `None` if it is gone.
@@ -97,7 +99,9 @@ pub trait Ports {
     /// Asks whoever keeps the groups' files; the answer comes to [`super::Pond::group_answered`].
     fn ask_group(&mut self, ask: GroupAsk);
     /// The page that clients read, if there is one: a descriptor that cannot be written through.
-    fn page(&self) -> Option<Self::Fd>;
+    ///
+    /// None where no more descriptors may be on their way to whoever is at this connection.
+    fn page(&mut self, conn: ConnId) -> Option<Self::Fd>;
     /// Changes these slots of the page, before anybody is answered.
     fn bump(&mut self, slots: [usize; 2]);
     /// Asks the driver for its own readings; the answer comes to [`super::Pond::physical`].

@@ -30,6 +30,7 @@ use super::ports::{Held, PortError, Ports};
 use super::slabs::{PendingSlabs, Slab, SlabClass, SlabSize, Slabs};
 use super::turns::Turns;
 use super::unfreed::Unfreed;
+use crate::accounts::Accounts;
 
 /// Deleted identities that a compacted journal still remembers.
 const REMEMBERED_DELETES: usize = 1024;
@@ -65,19 +66,21 @@ impl<P: Ports> Pond<P> {
     }
 
     fn empty(identity: Identity, key: [u8; 16], caps: Caps) -> Self {
+        let accounts = Accounts::new(caps.terms, caps.own_user);
         Self {
             identity,
             caps,
             gpus: Gpus::default(),
             slabs: Slabs::default(),
             pending_slabs: PendingSlabs::default(),
-            catalog: Catalog::default(),
+            catalog: Catalog::new(accounts.clone()),
             leases: LeaseTable::new(key),
             clients: Clients::default(),
             parked: ParkedRequests::default(),
             movers: Movers::default(),
-            models: Models::default(),
-            events: Events::new(identity.epoch),
+            models: Models::new(accounts.clone()),
+            events: Events::new(identity.epoch, accounts.clone()),
+            accounts,
             unfreed: Unfreed::default(),
             turns: Turns::default(),
             caps_told: CapsTold::default(),
@@ -160,6 +163,10 @@ impl<P: Ports> Pond<P> {
         let Some(pidfd) = held.remove(&Held::Client(seen.client)) else { return };
         let tenant = self.clients.tenant(&seen.tenant);
         let owner = Owner { tenant, user: seen.user, group: seen.group };
+        let account = match seen.mover {
+            true => self.accounts.of_the_pond(),
+            false => self.accounts.of(&owner.tenant, owner.user),
+        };
         // A mover may have had anything mapped.
         let caller = Caller { owner, groups: seen.groups.into(), admin: seen.mover };
         let client = Client {
@@ -173,6 +180,7 @@ impl<P: Ports> Pond<P> {
             recorded: true,
             announced: true,
             mover: seen.mover,
+            account,
         };
         self.clients.insert(seen.client, client);
     }

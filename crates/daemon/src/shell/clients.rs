@@ -10,6 +10,7 @@ use millpond_wire::{ClientId, ErrorKind, Failure, fd};
 
 use super::conn::Conn;
 use super::{HELLO_WITHIN, Listener, ROUND, Server, TURN};
+use crate::accounts::Resource;
 use crate::descriptors;
 use crate::policy::{ConnId, Owner, Ports};
 
@@ -121,14 +122,14 @@ impl Server {
         self.next_conn += 1;
         let tenant = self.pond.tenant(LOCAL_TENANT);
         let owner = Owner { tenant, user: peer.user, group: peer.group };
-        let user = (!admin).then_some(peer.user);
-        if let Some(conns) = user.and_then(|user| self.world.users.too_many(user)) {
-            let what = format!("{conns} connections");
-            let key = "limits.connections_per_user";
-            let failure = self.pond.cap_reached(&mut self.world, &owner, &what, key);
+        let account = (!admin).then(|| self.pond.account(&owner));
+        if let Some(account) = &account
+            && let Err(refused) = account.check(Resource::Connections, 1)
+        {
+            let failure = self.pond.cap_reached(&mut self.world, account, refused);
             return refuse(&socket, failure);
         }
-        match self.world.add_conn(id, Conn::new(socket), user) {
+        match self.world.add_conn(id, Conn::new(socket, account)) {
             Ok(()) => {
                 self.pond.connected(id, owner, &peer.groups, admin, peer.pid);
                 self.ungreeted.push_back((Instant::now(), id));

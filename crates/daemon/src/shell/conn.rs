@@ -2,12 +2,15 @@
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
 
 use millpond_wire::message::{Reply, ReplyBody};
 use millpond_wire::socket::{self, SocketError};
 use millpond_wire::{caps, fd, memfd};
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::net::Shutdown;
 
+use crate::accounts::{Account, Resource};
 use crate::driver::SharedFd;
 
 /// What may be unsent before nothing more is read from a client that does not read: messages, the
@@ -21,6 +24,8 @@ struct Outgoing {
     fds: Vec<SharedFd>,
     /// The bytes that it keeps.
     weight: usize,
+    /// Those of them in a memfd, which stay when it is sent.
+    in_memfd: usize,
 }
 
 /// What became of an attempt to send.
@@ -31,6 +36,8 @@ pub enum Flushed {
     Full,
     /// The peer has a descriptor unread, or the system has too many in flight: try again soon.
     Soon,
+    /// The connection's user has too many descriptors unread.
+    NoRoom,
     /// The peer is gone.
     Gone,
 }
@@ -42,8 +49,17 @@ pub struct Conn {
     queued_fds: usize,
     /// Replies that are being made elsewhere; their bytes are among those that wait.
     promised: usize,
-    /// The last thing sent had a descriptor, and may be unread.
-    fd_sent: bool,
+    /// Descriptors of the last message that had any, until it is read, and the bytes of its memfd.
+    unread_fds: usize,
+    unread_bytes: usize,
+    /// Who pays; nobody for the operator's.
+    account: Option<Rc<Account>>,
+    /// The bytes that are paid for.
+    charged: u64,
+    /// What is unread here is known to whoever looks for it.
+    pub listed: bool,
+    /// The next message has more descriptors than the user may have in flight now.
+    pub no_room: bool,
     /// Ends when everything is sent.
     pub closing: bool,
     /// What the event loop waits for.
@@ -51,16 +67,24 @@ pub struct Conn {
 }
 
 impl Conn {
-    /// A connection that was just accepted.
+    /// A connection that was just accepted, on this account.
     #[must_use]
-    pub fn new(socket: OwnedFd) -> Self {
+    pub fn new(socket: OwnedFd, account: Option<Rc<Account>>) -> Self {
+        if let Some(account) = &account {
+            account.add(Resource::Connections, 1);
+        }
         Self {
             socket,
             queue: VecDeque::new(),
             queued_bytes: 0,
             queued_fds: 0,
             promised: 0,
-            fd_sent: false,
+            unread_fds: 0,
+            unread_bytes: 0,
+            account,
+            charged: 0,
+            listed: false,
+            no_room: false,
             closing: false,
             interest: (true, false),
         }
@@ -78,10 +102,51 @@ impl Conn {
         self.promised > 0
     }
 
-    /// The bytes that wait with them.
+    /// Who pays for it.
     #[must_use]
-    pub fn queued_bytes(&self) -> usize {
-        self.queued_bytes
+    pub fn account(&self) -> Option<&Rc<Account>> {
+        self.account.as_ref()
+    }
+
+    /// Whether nothing is read from it because of its user.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.account.as_ref().is_some_and(|account| account.is_full())
+    }
+
+    /// Whether descriptors were sent that may be unread.
+    #[must_use]
+    pub fn has_unread(&self) -> bool {
+        self.unread_fds > 0
+    }
+
+    /// Looks whether they are read. True if none is unread; also if nobody can read any more.
+    pub fn look(&mut self) -> bool {
+        if self.unread_fds > 0 && fd::unread_by_peer(&self.socket).unwrap_or(0) > 0 {
+            return false;
+        }
+        if let Some(account) = &self.account {
+            account.give(Resource::Descriptors, self.unread_fds as u64);
+        }
+        (self.unread_fds, self.unread_bytes, self.listed) = (0, 0, false);
+        self.pay();
+        true
+    }
+
+    /// The user pays for what waits here and for what is unread.
+    pub fn pay(&mut self) {
+        let now = (self.queued_bytes + self.unread_bytes) as u64;
+        if let Some(account) = &self.account
+            && now != self.charged
+        {
+            account.change(Resource::ReplyBytes, self.charged, now);
+            self.charged = now;
+        }
+    }
+
+    /// Nothing more is said or heard.
+    pub fn end(&self) {
+        let _ = rustix::net::shutdown(&self.socket, Shutdown::Both);
     }
 
     /// Whether the peer is gone; what it said before may still be unread.
@@ -113,7 +178,7 @@ impl Conn {
     ) -> std::io::Result<Flushed> {
         let bytes = reply.encode(builder);
         if self.queue.is_empty() && bytes.len() <= caps::MESSAGE_BYTES {
-            match self.try_send(bytes, &fds) {
+            match self.try_send(bytes, &fds, 0) {
                 Flushed::Everything => return Ok(Flushed::Everything),
                 Flushed::Gone => return Ok(Flushed::Gone),
                 later => {
@@ -134,6 +199,19 @@ impl Conn {
             self.enqueue(bytes, fds, 0);
         }
         Ok(self.flush())
+    }
+
+    /// Sends a reply now, or not at all.
+    pub fn send_now(
+        &mut self,
+        reply: &Reply,
+        fds: &[SharedFd],
+        builder: &mut planus::Builder,
+    ) -> Flushed {
+        match self.queue.is_empty() {
+            true => self.try_send(reply.encode(builder), fds, 0),
+            false => Flushed::Full,
+        }
     }
 
     /// A reply of about so many bytes is being made elsewhere.
@@ -172,13 +250,13 @@ impl Conn {
         let weight = bytes.len() + memfd_bytes;
         self.queued_bytes += weight;
         self.queued_fds += fds.len();
-        self.queue.push_back(Outgoing { bytes, fds, weight });
+        self.queue.push_back(Outgoing { bytes, fds, weight, in_memfd: memfd_bytes });
     }
 
     /// Sends as much as possible of what waits.
     pub fn flush(&mut self) -> Flushed {
         while let Some(next) = self.queue.pop_front() {
-            match self.try_send(&next.bytes, &next.fds) {
+            match self.try_send(&next.bytes, &next.fds, next.in_memfd) {
                 Flushed::Everything => {
                     self.queued_bytes -= next.weight;
                     self.queued_fds -= next.fds.len();
@@ -192,20 +270,32 @@ impl Conn {
         Flushed::Everything
     }
 
-    fn try_send(&mut self, bytes: &[u8], fds: &[SharedFd]) -> Flushed {
-        // At most one unread message with descriptors for each connection, so that a client that does not read
-        // cannot use up what may be in flight for all.
-        if !fds.is_empty() && self.fd_sent {
-            match fd::unread_by_peer(&self.socket) {
-                Ok(0) => self.fd_sent = false,
-                Ok(_) => return Flushed::Soon,
-                Err(_) => return Flushed::Gone,
+    fn try_send(&mut self, bytes: &[u8], fds: &[SharedFd], in_memfd: usize) -> Flushed {
+        // At most one unread message with descriptors for each connection, and so many descriptors
+        // for each user, so that a client that does not read cannot use up what may be in flight
+        // for all.
+        self.no_room = false;
+        if !fds.is_empty() {
+            if !self.look() {
+                return Flushed::Soon;
+            }
+            let more = fds.len() as u64;
+            if let Some(account) = &self.account
+                && account.check_or_first(Resource::Descriptors, more).is_err()
+            {
+                self.no_room = true;
+                return Flushed::NoRoom;
             }
         }
         let borrowed: Vec<BorrowedFd<'_>> = fds.iter().map(|fd| fd.as_fd()).collect();
         match socket::send(&self.socket, bytes, &borrowed, false) {
             Ok(()) => {
-                self.fd_sent |= !fds.is_empty();
+                if !fds.is_empty() {
+                    (self.unread_fds, self.unread_bytes) = (fds.len(), in_memfd);
+                    if let Some(account) = &self.account {
+                        account.add(Resource::Descriptors, fds.len() as u64);
+                    }
+                }
                 Flushed::Everything
             }
             Err(error) if error.is_later() => match &error {
@@ -221,6 +311,16 @@ impl Conn {
     }
 }
 
+impl Drop for Conn {
+    fn drop(&mut self) {
+        if let Some(account) = &self.account {
+            account.give(Resource::Connections, 1);
+            account.give(Resource::Descriptors, self.unread_fds as u64);
+            account.give(Resource::ReplyBytes, self.charged);
+        }
+    }
+}
+
 impl AsFd for Conn {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
@@ -232,6 +332,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::accounts::{Accounts, AllTerms};
 
     fn receive(socket: &OwnedFd) -> Option<(Reply, Vec<OwnedFd>)> {
         let mut buffer = vec![0; caps::MESSAGE_BYTES];
@@ -246,7 +347,7 @@ mod tests {
     #[test]
     fn only_one_unread_descriptor_is_in_flight() {
         let (ours, theirs) = socket::pair().unwrap();
-        let mut conn = Conn::new(ours);
+        let mut conn = Conn::new(ours, None);
         let mut builder = planus::Builder::new();
         let file: SharedFd = Arc::new(std::fs::File::open("/dev/null").unwrap().into());
         let mut send =
@@ -264,7 +365,7 @@ mod tests {
     #[test]
     fn a_large_reply_travels_as_a_memfd() {
         let (ours, theirs) = socket::pair().unwrap();
-        let mut conn = Conn::new(ours);
+        let mut conn = Conn::new(ours, None);
         let failure =
             millpond_wire::Failure::new(millpond_wire::ErrorKind::Invalid, "x".repeat(200_000));
         let large = Reply { number: 5, body: ReplyBody::Failure(failure) };
@@ -279,14 +380,14 @@ mod tests {
     #[test]
     fn a_reply_that_is_made_elsewhere_weighs_as_if_it_waited() {
         let (ours, theirs) = socket::pair().unwrap();
-        let mut conn = Conn::new(ours);
+        let mut conn = Conn::new(ours, None);
         let mut builder = planus::Builder::new();
         conn.promise(PATIENCE_BYTES);
         assert_eq!((conn.backlog(), conn.wants()), (1, (false, false)));
         conn.send(&reply(6), Vec::new(), &mut builder).unwrap();
         let file = memfd::sealed("test", &[1, 2, 3]).unwrap();
         assert_eq!(conn.send_made(5, PATIENCE_BYTES, (file, 3), &mut builder), Flushed::Everything);
-        assert_eq!((conn.backlog(), conn.queued_bytes(), conn.wants()), (0, 0, (true, false)));
+        assert_eq!((conn.backlog(), conn.queued_bytes, conn.wants()), (0, 0, (true, false)));
         assert_eq!(receive(&theirs).unwrap().0.number, 6, "others need not wait for it");
         let (announced, fds) = receive(&theirs).unwrap();
         assert_eq!((announced.number, announced.body), (5, ReplyBody::InMemfd { bytes: 3 }));
@@ -296,7 +397,7 @@ mod tests {
     #[test]
     fn a_client_that_never_reads_is_not_read_from() {
         let (ours, _theirs) = socket::pair().unwrap();
-        let mut conn = Conn::new(ours);
+        let mut conn = Conn::new(ours, None);
         let mut builder = planus::Builder::new();
         for number in 1..20_000 {
             conn.send(&reply(number), Vec::new(), &mut builder).unwrap();
@@ -310,7 +411,7 @@ mod tests {
     #[test]
     fn large_replies_weigh_what_they_keep() {
         let (ours, _theirs) = socket::pair().unwrap();
-        let mut conn = Conn::new(ours);
+        let mut conn = Conn::new(ours, None);
         let mut builder = planus::Builder::new();
         let failure =
             millpond_wire::Failure::new(millpond_wire::ErrorKind::Invalid, "x".repeat(1 << 20));
@@ -325,10 +426,47 @@ mod tests {
     #[test]
     fn a_connection_that_closes_is_not_read_from() {
         let (ours, theirs) = socket::pair().unwrap();
-        let mut conn = Conn::new(ours);
+        let mut conn = Conn::new(ours, None);
         assert_eq!(conn.wants(), (true, false));
         conn.closing = true;
         assert_eq!(conn.wants(), (false, false), "or the event loop would spin on what it ignores");
         drop(theirs);
+    }
+
+    #[test]
+    fn what_is_sent_is_paid_for_until_it_is_read() {
+        let terms = AllTerms::NONE.with(Resource::Descriptors, 3);
+        let account = Accounts::new(terms, 0).of(&"local".into(), 1);
+        let mut builder = planus::Builder::new();
+        let pairs: Vec<_> = (0..3).map(|_| socket::pair().unwrap()).collect();
+        let (ours, theirs): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+        let conns = ours.into_iter().map(|socket| Conn::new(socket, Some(Rc::clone(&account))));
+        let mut conns: Vec<Conn> = conns.collect();
+        assert_eq!(account.has(Resource::Connections), 3);
+        let file: SharedFd = Arc::new(std::fs::File::open("/dev/null").unwrap().into());
+        let two = || vec![file.clone(), file.clone()];
+        assert_eq!(conns[0].send(&reply(1), two(), &mut builder).unwrap(), Flushed::Everything);
+        assert_eq!(conns[1].send(&reply(2), two(), &mut builder).unwrap(), Flushed::NoRoom);
+        let large = memfd::sealed("test", &vec![0; 5000]).unwrap();
+        conns[2].promise(4000);
+        conns[2].pay();
+        assert_eq!(account.has(Resource::ReplyBytes) / 1000, 4);
+        let sent = conns[2].send_made(7, 4000, (large, 5000), &mut builder);
+        conns[2].pay();
+        assert_eq!((sent, account.has(Resource::Descriptors)), (Flushed::Everything, 3));
+        assert_eq!(account.has(Resource::ReplyBytes) / 1000, 5, "sent, and not read");
+        assert!(!conns[2].look());
+        drop(receive(&theirs[2]).unwrap());
+        assert!(conns[2].look());
+        conns[1].pay();
+        let waiting = account.has(Resource::ReplyBytes);
+        assert!((1..1000).contains(&waiting), "{waiting}: what waits is small");
+        assert_eq!(conns[1].flush(), Flushed::NoRoom);
+        drop(receive(&theirs[0]).unwrap());
+        assert!(conns[0].look());
+        assert_eq!(conns[1].flush(), Flushed::Everything);
+        drop(conns);
+        let all = [Resource::Connections, Resource::Descriptors, Resource::ReplyBytes];
+        assert_eq!(all.map(|resource| account.has(resource)), [0; 3]);
     }
 }

@@ -3,6 +3,7 @@
 mod clients;
 mod conn;
 mod file_limit;
+mod flights;
 mod gpu_lock;
 mod gpus;
 mod keeper_side;
@@ -12,7 +13,6 @@ mod page;
 mod recover;
 mod removed;
 mod soon;
-mod users;
 mod watcher;
 mod world;
 
@@ -206,9 +206,11 @@ impl Server {
         let clock = Instant::now();
         let until = |at: Instant| at.saturating_duration_since(clock) + SOON;
         let replies = self.world.soon.next().map(|at| at.saturating_duration_since(clock));
+        let looks = self.world.flights.next().map(|at| at.saturating_duration_since(clock));
         let keeper = self.keeper_retry.map(|(at, _)| until(at));
         let hello = self.ungreeted.front().map(|(at, _)| until(*at + HELLO_WITHIN));
-        let shortest = [waiters, soon, replies, stop, keeper, hello].into_iter().flatten().min()?;
+        let shortest =
+            [waiters, soon, replies, looks, stop, keeper, hello].into_iter().flatten().min()?;
         // A year is for ever, and fits every clock.
         Timespec::try_from(shortest.min(Duration::from_secs(31_536_000))).ok()
     }
@@ -244,6 +246,10 @@ impl Server {
                 self.world.remove_conn(id);
                 self.pond.hung_up(&mut self.world, id);
             }
+        }
+        for (account, refused) in std::mem::take(&mut self.world.stopped) {
+            // Whoever waits needs no answer; everybody is told who.
+            let _ = self.pond.cap_reached(&mut self.world, &account, refused);
         }
         self.mover_news();
         self.end_ungreeted();

@@ -8,17 +8,18 @@ use std::sync::Arc;
 use millpond_cuda::DriverChoice;
 use millpond_keeper::Launch;
 use millpond_keeper::channel::{HoldKey, KeyView};
-use millpond_keeper::config::{self, Config};
+use millpond_keeper::config::{self, Config, Limits};
 use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::record::Record;
-use millpond_wire::{Backing, Epoch, runtime_dir};
+use millpond_wire::{Backing, Epoch, caps, runtime_dir};
 
 use super::DaemonError;
 use super::movers::MoverLaunch;
 use super::page::Page;
-use super::users::Users;
 use super::world::World;
+use crate::accounts::{AllTerms, Resource};
 use crate::book::{self, BookThread, ChargedAccounts};
+use crate::descriptors;
 use crate::driver::{self, DriverThread, SharedFd};
 use crate::journal::Journal;
 use crate::policy::{Caps, Held, MoverLimits, Pond, PublicWriter};
@@ -51,7 +52,7 @@ pub(super) fn recover(start: DaemonStart) -> Result<Recovered, DaemonError> {
     let HandedOver { listeners, objects, journal, page } = HandedOver::sort(&held)?;
     let around = |journal, records: &[Record]| {
         let held = with_backings(held, records);
-        world(journal, channel, held, (driver, book), &config, movers)
+        world(journal, channel, held, (driver, book), movers)
     };
     let (mut pond, mut world) = match journal {
         Some(fd) => recovered(fd, objects, epoch, caps(&config), around)?,
@@ -194,15 +195,9 @@ fn world(
     channel: millpond_keeper::channel::Channel,
     held: HeldHere,
     threads: (DriverThread, BookThread),
-    config: &Config,
     movers: MoverLaunch,
 ) -> Result<World, DaemonError> {
-    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    let users = Users::new(
-        count(config.limits.connections_per_user),
-        count(config.limits.reply_bytes_per_user.0),
-    );
-    World::new(journal, channel, held, threads, users, movers)
+    World::new(journal, channel, held, threads, movers)
         .map_err(DaemonError::io("making an event loop"))
 }
 
@@ -218,21 +213,46 @@ fn mover_launch(config: &Config, epoch: Epoch) -> Result<MoverLaunch, DaemonErro
 
 fn caps(config: &Config) -> Caps {
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let limits = &config.limits;
     Caps {
-        clients: count(config.limits.clients),
-        tensors: count(config.limits.tensors),
-        tensors_per_user: count(config.limits.tensors_per_user),
-        versions_per_user: count(config.limits.versions_per_user),
+        terms: terms(limits),
+        own_user: rustix::process::geteuid().as_raw(),
+        tensors: count(limits.tensors),
+        clients_per_process: count(limits.clients_per_process),
         keep_previous: count(config.models.keep_previous),
-        leases_per_client: count(config.limits.leases_per_client),
+        leases_per_client: count(limits.leases_per_client),
         recycle_bytes: config.recycle_bytes.0,
-        moves_per_user: count(config.limits.moves_per_user),
-        move_bytes_per_user: config.limits.move_bytes_per_user.0,
         movers: MoverLimits {
             patience_ms: config.mover_seconds * 1000,
             idle_ms: config.mover_idle_seconds * 1000,
         },
     }
+}
+
+fn terms(of: &Limits) -> AllTerms {
+    let in_flight = of.descriptors_in_flight.min(descriptors::in_flight());
+    let most = caps::MESSAGE_FDS as u64;
+    let per_user = of.descriptors_in_flight_per_user.min(in_flight / 4).max(most);
+    AllTerms::NONE
+        .with(Resource::Clients, of.clients_per_user)
+        .with_operator(Resource::Clients, of.clients)
+        .with_in_all(Resource::Clients, of.clients)
+        .with(Resource::Connections, of.connections_per_user)
+        .with_share(Resource::Clients, descriptors::share())
+        .with_share(Resource::Connections, descriptors::share())
+        .with(Resource::Leases, of.leases_per_user)
+        .with_in_all(Resource::Leases, of.leases)
+        .with(Resource::Waits, of.waits_per_user)
+        .with_in_all(Resource::Waits, of.waits)
+        .with(Resource::Tensors, of.tensors_per_user)
+        .with_in_all(Resource::Tensors, of.tensors)
+        .with(Resource::Versions, of.versions_per_user)
+        .with(Resource::Moves, of.moves_per_user)
+        .with(Resource::MoveBytes, of.move_bytes_per_user.0)
+        .with(Resource::Descriptors, per_user)
+        .with_in_all(Resource::Descriptors, in_flight)
+        .with(Resource::ReplyBytes, of.reply_bytes_per_user.0)
+        .with(Resource::Events, of.events_per_user)
 }
 
 fn public_writer(writer: &config::PublicWriter) -> PublicWriter {

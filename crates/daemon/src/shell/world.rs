@@ -2,24 +2,26 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Holding, Message};
 use millpond_mover::channel::ToMover;
-use millpond_wire::message::Reply;
+use millpond_wire::message::{Reply, ReplyBody};
 use millpond_wire::record::Record;
 use millpond_wire::{Backing, ClientId, GpuUuid, SlabId, caps, memfd};
 use rustix::process::Signal;
 
 use super::conn::{Conn, Flushed};
 use super::file_limit;
+use super::flights::Flights;
 use super::long_replies::{self, LongReplies};
 use super::movers::{MoverLaunch, MoverProcesses};
 use super::page::Page;
 use super::soon::Soon;
-use super::users::Users;
 use super::watcher::{Source, Watcher};
+use crate::accounts::{Account, Refused, Resource};
 use crate::book::{self, BookThread};
 use crate::descriptors;
 use crate::driver::{Ask, DriverThread, SharedFd};
@@ -49,8 +51,13 @@ pub struct World {
     pub driver: DriverThread,
     /// The thread that keeps the groups.
     pub book: BookThread,
-    /// What each user's connections cost.
-    pub users: Users,
+    /// What was sent and is not read.
+    pub flights: Flights,
+    /// Connections that are over, with descriptors that may be unread: as long as they are, they
+    /// are in flight, and their user pays.
+    lingering: HashMap<ConnId, Conn>,
+    /// Users who have reached a cap of what may be unread, and what of.
+    pub stopped: Vec<(Rc<Account>, Refused)>,
     pub movers: MoverProcesses,
     /// What clients read; absent until the daemon serves.
     pub page: Option<Page>,
@@ -67,7 +74,6 @@ impl World {
         channel: Channel,
         held: BTreeMap<HoldKey, (Backing, SharedFd)>,
         (driver, book): (DriverThread, BookThread),
-        users: Users,
         movers: MoverLaunch,
     ) -> std::io::Result<Self> {
         Ok(Self {
@@ -84,22 +90,21 @@ impl World {
             held,
             driver,
             book,
-            users,
+            flights: Flights::default(),
+            lingering: HashMap::new(),
+            stopped: Vec::new(),
             movers: MoverProcesses::new(movers),
             page: None,
             builder: planus::Builder::new(),
         })
     }
 
-    /// Takes a new connection in, on a user's account unless it is the operator's.
+    /// Takes a new connection in.
     ///
     /// # Errors
     /// What the system says.
-    pub fn add_conn(&mut self, id: ConnId, conn: Conn, user: Option<u32>) -> std::io::Result<()> {
+    pub fn add_conn(&mut self, id: ConnId, conn: Conn) -> std::io::Result<()> {
         let token = self.watcher.add(&conn, Source::Conn(id))?;
-        if let Some(user) = user {
-            self.users.add(id, user);
-        }
         self.conn_tokens.insert(id, token);
         self.conns.insert(id, conn);
         Ok(())
@@ -107,18 +112,30 @@ impl World {
 
     pub fn remove_conn(&mut self, id: ConnId) {
         self.soon.remove(id);
-        if let (Some(conn), Some(token)) = (self.conns.remove(&id), self.conn_tokens.remove(&id)) {
-            self.watcher.remove(&conn, token);
+        let (Some(mut conn), Some(token)) = (self.conns.remove(&id), self.conn_tokens.remove(&id))
+        else {
+            return;
+        };
+        self.watcher.remove(&conn, token);
+        let Some(account) = conn.account().cloned() else { return };
+        let was_full = account.is_full();
+        self.flights.remove(&account, id);
+        if !conn.look() {
+            conn.end();
+            let now = Instant::now();
+            self.flights.sent(&account, id, now);
+            self.soon.add(id, now);
+            self.lingering.insert(id, conn);
+            return;
         }
-        for other in self.users.remove(id) {
-            self.set_interest(other);
-        }
+        drop(conn);
+        self.resume_if_free(&account, was_full);
     }
 
     /// Descriptors that connections and watched processes take.
     #[must_use]
     pub fn descriptors(&self) -> usize {
-        self.conns.len() + self.client_tokens.len()
+        self.conns.len() + self.lingering.len() + self.client_tokens.len()
     }
 
     /// Sends what waits on a connection.
@@ -132,10 +149,78 @@ impl World {
     pub fn flush_soon(&mut self) {
         let now = Instant::now();
         for id in self.soon.due(now) {
+            if self.lingering.contains_key(&id) {
+                self.look_at_conn(id);
+                self.soon.tried(id, false, now);
+                continue;
+            }
             let before = self.backlog(id);
             self.flush(id);
             let moved = self.backlog(id) < before;
             self.soon.tried(id, moved, now);
+        }
+        for account in self.flights.due(now) {
+            self.look_at(&account, now);
+        }
+    }
+
+    /// Looks what a user has read, unless that was done a moment ago; what waited for it goes on.
+    fn look_at(&mut self, account: &Rc<Account>, now: Instant) {
+        let was_full = account.is_full();
+        let before = account.has(Resource::Descriptors);
+        for id in self.flights.take_unread(account, now) {
+            self.look_at_conn(id);
+        }
+        if account.has(Resource::Descriptors) < before {
+            self.flights.moved(account, now);
+            self.resume(account);
+        } else {
+            self.resume_if_free(account, was_full);
+        }
+    }
+
+    fn look_at_conn(&mut self, id: ConnId) {
+        let conn = self.conns.get_mut(&id).or_else(|| self.lingering.get_mut(&id));
+        let Some(conn) = conn else { return };
+        if conn.look()
+            && let Some(account) = conn.account()
+        {
+            self.flights.read(account, id);
+            if self.lingering.remove(&id).is_some() {
+                self.soon.remove(id);
+            }
+        }
+    }
+
+    /// Whether a user may have so many descriptors more in flight, after a look if need be.
+    fn has_room(&mut self, id: ConnId, more: usize) -> bool {
+        let Some(account) = self.conns.get(&id).and_then(Conn::account).cloned() else {
+            return true;
+        };
+        let check = || account.check_or_first(Resource::Descriptors, more as u64);
+        if check().is_ok() {
+            return true;
+        }
+        self.look_at(&account, Instant::now());
+        match check() {
+            Ok(()) => true,
+            Err(refused) => {
+                self.stopped.push((account, refused));
+                false
+            }
+        }
+    }
+
+    fn resume_if_free(&mut self, account: &Rc<Account>, was_full: bool) {
+        if was_full && !account.is_full() {
+            self.resume(account);
+        }
+    }
+
+    /// Those of a user who waited until something is read go on.
+    fn resume(&mut self, account: &Rc<Account>) {
+        for id in self.flights.take_waiting(account) {
+            self.flush(id);
         }
     }
 
@@ -143,20 +228,32 @@ impl World {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         match flushed {
             Flushed::Everything if conn.closing && conn.backlog() == 0 => self.ended.push(id),
-            Flushed::Everything | Flushed::Full => {
-                self.soon.remove(id);
-            }
+            Flushed::Everything | Flushed::Full | Flushed::NoRoom => self.soon.remove(id),
             Flushed::Soon => self.soon.add(id, Instant::now()),
             Flushed::Gone => self.ended.push(id),
         }
         self.account(id);
     }
 
-    /// Has the connection's user pay for what waits on it.
+    /// Has the connection's user pay for what waits on it and for what is unread.
     fn account(&mut self, id: ConnId) {
-        let Some(conn) = self.conns.get(&id) else { return };
-        for other in self.users.account(id, conn.queued_bytes()) {
-            self.set_interest(other);
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        let was_full = conn.is_full();
+        conn.pay();
+        let is_new = conn.has_unread() && !std::mem::replace(&mut conn.listed, true);
+        if let Some(account) = conn.account() {
+            if is_new {
+                self.flights.sent(account, id, Instant::now());
+            }
+            if !was_full && account.is_full() {
+                let (resource, has) = (Resource::ReplyBytes, account.has(Resource::ReplyBytes));
+                let refused = Refused { resource, has, cap: account.cap(resource), in_all: false };
+                self.stopped.push((Rc::clone(account), refused));
+            }
+            if was_full && !account.is_full() {
+                let account = Rc::clone(account);
+                self.resume(&account);
+            }
         }
         self.set_interest(id);
     }
@@ -193,7 +290,7 @@ impl World {
             }
             return false;
         }
-        let may = !self.users.is_full(id) || conn.has_hung_up();
+        let may = !conn.is_full() || conn.has_hung_up();
         if !may {
             self.set_interest(id);
         }
@@ -204,13 +301,18 @@ impl World {
     fn set_interest(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         let mut wants = conn.wants();
-        if self.soon.contains(id) {
+        if self.soon.contains(id) || conn.no_room {
             // The socket is writable, but that is not what is waited for.
             wants.1 = false;
         }
-        if wants.0 && self.users.is_full(id) {
+        let is_stopped = wants.0 && conn.is_full();
+        if is_stopped {
             wants.0 = false;
-            self.users.park(id);
+        }
+        if (is_stopped || conn.no_room)
+            && let Some(account) = conn.account()
+        {
+            self.flights.wait(account, id, Instant::now());
         }
         if wants != conn.interest
             && let Some(token) = self.conn_tokens.get(&id)
@@ -319,8 +421,24 @@ impl Ports for World {
         memfd::check_sealed(fd, caps::MANIFEST_BYTES).map_err(|error| error.to_string())
     }
 
-    fn reply(&mut self, conn: ConnId, reply: Reply, fds: Vec<SharedFd>) {
+    fn reply(&mut self, conn: ConnId, mut reply: Reply, mut fds: Vec<SharedFd>) {
+        if !fds.is_empty() {
+            self.has_room(conn, fds.len());
+        }
         let Some(found) = self.conns.get_mut(&conn) else { return };
+        if let ReplyBody::Welcome(_) = reply.body
+            && !fds.is_empty()
+        {
+            let flushed = found.send_now(&reply, &fds, &mut self.builder);
+            if matches!(flushed, Flushed::Everything | Flushed::Gone) {
+                return self.after_send(conn, flushed);
+            }
+            // Nobody is kept out because too many descriptors are in flight.
+            fds.clear();
+            if let ReplyBody::Welcome(welcome) = &mut reply.body {
+                welcome.page_slots = 0;
+            }
+        }
         if let Some(bytes) = long_replies::expected(&reply.body).filter(|_| fds.is_empty()) {
             found.promise(bytes);
             self.long_replies.make(conn, reply);
@@ -411,8 +529,15 @@ impl Ports for World {
         self.tell_keeper(&Message::Upgrade { program: program.to_owned() }, &[])
     }
 
-    fn page(&self) -> Option<SharedFd> {
-        self.page.as_ref().map(Page::reader)
+    fn page(&mut self, conn: ConnId) -> Option<SharedFd> {
+        let page = self.page.as_ref().map(Page::reader)?;
+        self.has_room(conn, 1).then_some(page)
+    }
+
+    fn look_for_unread(&mut self) {
+        for id in self.flights.unread() {
+            self.look_at_conn(id);
+        }
     }
 
     fn bump(&mut self, slots: [usize; 2]) {

@@ -306,14 +306,32 @@ pub const KEYS: &[Key] = &[
         name: "limits.clients",
         environment: "MILLPOND_LIMITS_CLIENTS",
         default: "20000",
-        doc: "Client processes at a time",
+        doc: "Client processes at a time, silent ones included; the last sixteenth is for root and the pond's own user",
         set: |config, input| input.number(1, MOST_OBJECTS).map(|n| config.limits.clients = n),
+    },
+    Key {
+        name: "limits.clients_per_user",
+        environment: "MILLPOND_LIMITS_CLIENTS_PER_USER",
+        default: "4096",
+        doc: "Clients of one user, silent ones included, and at most a quarter of the descriptors that the daemon has for clients; root and the pond's own user have no share of their own",
+        set: |config, input| {
+            input.number(1, MOST_OBJECTS).map(|n| config.limits.clients_per_user = n)
+        },
+    },
+    Key {
+        name: "limits.clients_per_process",
+        environment: "MILLPOND_LIMITS_CLIENTS_PER_PROCESS",
+        default: "64",
+        doc: "Clients that one process of a user may be, silent ones included: each `Pond` that a program opens is one, and a process that reconnects stays the same; root and the pond's own user may be more",
+        set: |config, input| {
+            input.number(1, MOST_OBJECTS).map(|n| config.limits.clients_per_process = n)
+        },
     },
     Key {
         name: "limits.tensors",
         environment: "MILLPOND_LIMITS_TENSORS",
         default: "1000000",
-        doc: "Tensors in the pond",
+        doc: "Tensors in the pond; the last sixteenth is for root and the pond's own user",
         set: |config, input| input.number(1, MOST_OBJECTS).map(|n| config.limits.tensors = n),
     },
     Key {
@@ -338,7 +356,7 @@ pub const KEYS: &[Key] = &[
         name: "limits.connections_per_user",
         environment: "MILLPOND_LIMITS_CONNECTIONS_PER_USER",
         default: "4096",
-        doc: "Connections of one user; those to the admin socket are not counted",
+        doc: "Connections of one user, and at most a quarter of the descriptors that the daemon has for clients unless it is root or the pond's own user; those to the admin socket are not counted",
         set: |config, input| {
             input.number(1, MOST_OBJECTS).map(|n| config.limits.connections_per_user = n)
         },
@@ -347,7 +365,7 @@ pub const KEYS: &[Key] = &[
         name: "limits.reply_bytes_per_user",
         environment: "MILLPOND_LIMITS_REPLY_BYTES_PER_USER",
         default: "256MiB",
-        doc: "Unread replies of one user; beyond it nothing more is read from that user until half of them are read; at least `1MiB`",
+        doc: "Replies of one user that are not read, sent ones in memfds included; beyond it nothing more is read from that user until half of them are read; at least `1MiB`",
         set: |config, input| {
             let size: ByteSize = input.parsed()?;
             if size.0 < LEAST_REPLY_BYTES {
@@ -358,12 +376,73 @@ pub const KEYS: &[Key] = &[
         },
     },
     Key {
+        name: "limits.descriptors_in_flight",
+        environment: "MILLPOND_LIMITS_DESCRIPTORS_IN_FLIGHT",
+        default: "262144",
+        doc: "Descriptors that are sent to clients and not read, in all; at most a quarter of what the daemon may open, because the kernel has one count for all that it sends, to the keeper too",
+        set: |config, input| {
+            input.number(128, MOST_OBJECTS).map(|n| config.limits.descriptors_in_flight = n)
+        },
+    },
+    Key {
+        name: "limits.descriptors_in_flight_per_user",
+        environment: "MILLPOND_LIMITS_DESCRIPTORS_IN_FLIGHT_PER_USER",
+        default: "4096",
+        doc: "The same for one user, and at most a quarter of all; what is beyond it is sent when the user has read",
+        set: |config, input| {
+            input
+                .number(128, MOST_OBJECTS)
+                .map(|n| config.limits.descriptors_in_flight_per_user = n)
+        },
+    },
+    Key {
+        name: "limits.leases",
+        environment: "MILLPOND_LIMITS_LEASES",
+        default: "4000000",
+        doc: "Leases in the pond, some 125 bytes each; the last sixteenth is for root and the pond's own user",
+        set: |config, input| input.number(1, MOST_OBJECTS).map(|n| config.limits.leases = n),
+    },
+    Key {
+        name: "limits.leases_per_user",
+        environment: "MILLPOND_LIMITS_LEASES_PER_USER",
+        default: "500000",
+        doc: "Leases of one user, as many as tensors: some 60 MiB of the daemon",
+        set: |config, input| {
+            input.number(1, MOST_OBJECTS).map(|n| config.limits.leases_per_user = n)
+        },
+    },
+    Key {
         name: "limits.leases_per_client",
         environment: "MILLPOND_LIMITS_LEASES_PER_CLIENT",
         default: "200000",
         doc: "Leases of one client process",
         set: |config, input| {
             input.number(1, MOST_OBJECTS).map(|n| config.limits.leases_per_client = n)
+        },
+    },
+    Key {
+        name: "limits.waits",
+        environment: "MILLPOND_LIMITS_WAITS",
+        default: "262144",
+        doc: "Requests that wait, in all; the last sixteenth is for root and the pond's own user",
+        set: |config, input| input.number(1, MOST_OBJECTS).map(|n| config.limits.waits = n),
+    },
+    Key {
+        name: "limits.waits_per_user",
+        environment: "MILLPOND_LIMITS_WAITS_PER_USER",
+        default: "16384",
+        doc: "Requests of one user that wait for a tensor, a version, memory or a move: sixteen connections with as many as one may have, some 6 MiB",
+        set: |config, input| {
+            input.number(1, MOST_OBJECTS).map(|n| config.limits.waits_per_user = n)
+        },
+    },
+    Key {
+        name: "limits.events_per_user",
+        environment: "MILLPOND_LIMITS_EVENTS_PER_USER",
+        default: "4096",
+        doc: "Events about one user that are kept for late subscribers; beyond it the user's own oldest go",
+        set: |config, input| {
+            input.number(16, MOST_OBJECTS).map(|n| config.limits.events_per_user = n)
         },
     },
     Key {

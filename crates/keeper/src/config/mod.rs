@@ -70,12 +70,21 @@ pub struct Models {
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     pub clients: u64,
+    pub clients_per_user: u64,
+    pub clients_per_process: u64,
     pub tensors: u64,
     pub tensors_per_user: u64,
     pub versions_per_user: u64,
     pub connections_per_user: u64,
     pub reply_bytes_per_user: ByteSize,
+    pub descriptors_in_flight: u64,
+    pub descriptors_in_flight_per_user: u64,
+    pub leases: u64,
+    pub leases_per_user: u64,
     pub leases_per_client: u64,
+    pub waits: u64,
+    pub waits_per_user: u64,
+    pub events_per_user: u64,
     pub moves_per_user: u64,
     pub move_bytes_per_user: ByteSize,
 }
@@ -121,12 +130,21 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             clients: 20_000,
+            clients_per_user: 4096,
+            clients_per_process: 64,
             tensors: 1_000_000,
             tensors_per_user: 500_000,
             versions_per_user: 1000,
             connections_per_user: 4096,
             reply_bytes_per_user: ByteSize(256 << 20),
+            descriptors_in_flight: 262_144,
+            descriptors_in_flight_per_user: 4096,
+            leases: 4_000_000,
+            leases_per_user: 500_000,
             leases_per_client: 200_000,
+            waits: 262_144,
+            waits_per_user: 16_384,
+            events_per_user: 4096,
             moves_per_user: 256,
             move_bytes_per_user: ByteSize(64 << 30),
         }

@@ -49,6 +49,15 @@ fn the_table_names_every_field_once_with_its_default() {
             leases_per_client: 1,
             moves_per_user: 1,
             move_bytes_per_user: ByteSize(1),
+            clients_per_user: 0,
+            clients_per_process: 0,
+            descriptors_in_flight: 0,
+            descriptors_in_flight_per_user: 0,
+            leases: 0,
+            leases_per_user: 0,
+            waits: 0,
+            waits_per_user: 0,
+            events_per_user: 0,
         },
     };
     for key in KEYS {

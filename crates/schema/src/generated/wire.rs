@@ -2934,10 +2934,226 @@ mod root {
                 }
             }
 
+            /// The table `AccountList` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `AccountList` in the file `schema/wire.fbs:63`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct AccountList {}
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for AccountList {
+                fn default() -> Self {
+                    Self {}
+                }
+            }
+
+            impl AccountList {
+                /// Creates a [AccountListBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> AccountListBuilder<()> {
+                    AccountListBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(builder: &mut ::planus::Builder) -> ::planus::Offset<Self> {
+                    let table_writer: ::planus::table_writer::TableWriter<4> =
+                        ::core::default::Default::default();
+                    unsafe {
+                        table_writer.finish(builder, |_table_writer| {});
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<AccountList>> for AccountList {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<AccountList> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<AccountList>> for AccountList {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<AccountList>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<AccountList> for AccountList {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<AccountList> {
+                    AccountList::create(builder)
+                }
+            }
+
+            /// Builder for serializing an instance of the [AccountList] type.
+            ///
+            /// Can be created using the [AccountList::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct AccountListBuilder<State>(State);
+
+            impl AccountListBuilder<()> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [AccountList].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<AccountList>
+                where
+                    Self: ::planus::WriteAsOffset<AccountList>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<AccountList>> for AccountListBuilder<()> {
+                type Prepared = ::planus::Offset<AccountList>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<AccountList> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<AccountList>> for AccountListBuilder<()> {
+                type Prepared = ::planus::Offset<AccountList>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<AccountList>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<AccountList> for AccountListBuilder<()> {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<AccountList> {
+                    AccountList::create(builder)
+                }
+            }
+
+            /// Reference to a deserialized [AccountList].
+            #[derive(Copy, Clone)]
+            pub struct AccountListRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> AccountListRef<'a> {}
+
+            impl<'a> ::core::fmt::Debug for AccountListRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("AccountListRef");
+
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<AccountListRef<'a>> for AccountList {
+                type Error = ::planus::Error;
+
+                fn try_from(_value: AccountListRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {})
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for AccountListRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for AccountListRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[AccountListRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<AccountList>> for AccountList {
+                type Value = ::planus::Offset<AccountList>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<AccountList>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for AccountListRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[AccountListRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The table `TensorCreate` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorCreate` in the file `schema/wire.fbs:63`
+            /// * Table `TensorCreate` in the file `schema/wire.fbs:65`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorCreate {
                 /// The field `tensor` in the table `TensorCreate`
@@ -3807,7 +4023,7 @@ mod root {
             /// The table `TensorGet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorGet` in the file `schema/wire.fbs:83`
+            /// * Table `TensorGet` in the file `schema/wire.fbs:85`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorGet {
                 /// The field `name` in the table `TensorGet`
@@ -4302,7 +4518,7 @@ mod root {
             /// The table `TensorPublish` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorPublish` in the file `schema/wire.fbs:92`
+            /// * Table `TensorPublish` in the file `schema/wire.fbs:94`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorPublish {
                 /// The field `tensor` in the table `TensorPublish`
@@ -4724,7 +4940,7 @@ mod root {
             /// The table `TensorMove` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorMove` in the file `schema/wire.fbs:104`
+            /// * Table `TensorMove` in the file `schema/wire.fbs:106`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorMove {
                 /// The field `token` in the table `TensorMove`
@@ -5438,7 +5654,7 @@ mod root {
             /// The table `Collect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collect` in the file `schema/wire.fbs:121`
+            /// * Table `Collect` in the file `schema/wire.fbs:123`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Collect {
                 /// The field `unleased_for_ms` in the table `Collect`
@@ -5748,7 +5964,7 @@ mod root {
             /// The table `Upgrade` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrade` in the file `schema/wire.fbs:127`
+            /// * Table `Upgrade` in the file `schema/wire.fbs:129`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Upgrade {
                 /// The field `program` in the table `Upgrade`
@@ -6011,7 +6227,7 @@ mod root {
             /// The table `TensorDelete` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDelete` in the file `schema/wire.fbs:131`
+            /// * Table `TensorDelete` in the file `schema/wire.fbs:133`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDelete {
                 /// The field `tensor` in the table `TensorDelete`
@@ -6283,7 +6499,7 @@ mod root {
             /// The table `TensorInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInspect` in the file `schema/wire.fbs:135`
+            /// * Table `TensorInspect` in the file `schema/wire.fbs:137`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInspect {
                 /// The field `name` in the table `TensorInspect`
@@ -6650,7 +6866,7 @@ mod root {
             /// The table `TensorList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorList` in the file `schema/wire.fbs:141`
+            /// * Table `TensorList` in the file `schema/wire.fbs:143`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorList {
                 /// The field `prefix` in the table `TensorList`
@@ -6912,7 +7128,7 @@ mod root {
             /// The table `LeaseRelease` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseRelease` in the file `schema/wire.fbs:145`
+            /// * Table `LeaseRelease` in the file `schema/wire.fbs:147`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseRelease {
                 /// The field `leases` in the table `LeaseRelease`
@@ -7191,7 +7407,7 @@ mod root {
             /// The table `Subscribe` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Subscribe` in the file `schema/wire.fbs:149`
+            /// * Table `Subscribe` in the file `schema/wire.fbs:151`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Subscribe {
                 /// The field `from` in the table `Subscribe`
@@ -7443,7 +7659,7 @@ mod root {
             /// The table `PartSpec` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartSpec` in the file `schema/wire.fbs:155`
+            /// * Table `PartSpec` in the file `schema/wire.fbs:157`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartSpec {
                 /// The field `bytes` in the table `PartSpec`
@@ -7739,7 +7955,7 @@ mod root {
             /// The table `VersionStage` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionStage` in the file `schema/wire.fbs:161`
+            /// * Table `VersionStage` in the file `schema/wire.fbs:163`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionStage {
                 /// The field `version` in the table `VersionStage`
@@ -8324,7 +8540,7 @@ mod root {
             /// The table `VersionCommit` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionCommit` in the file `schema/wire.fbs:174`
+            /// * Table `VersionCommit` in the file `schema/wire.fbs:176`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionCommit {
                 /// The field `version` in the table `VersionCommit`
@@ -9009,7 +9225,7 @@ mod root {
             /// The table `VersionGet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionGet` in the file `schema/wire.fbs:190`
+            /// * Table `VersionGet` in the file `schema/wire.fbs:192`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionGet {
                 /// The field `version` in the table `VersionGet`
@@ -9560,7 +9776,7 @@ mod root {
             /// The table `VersionSlabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionSlabs` in the file `schema/wire.fbs:201`
+            /// * Table `VersionSlabs` in the file `schema/wire.fbs:203`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionSlabs {
                 /// The field `version` in the table `VersionSlabs`
@@ -9974,7 +10190,7 @@ mod root {
             /// The table `VersionPart` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionPart` in the file `schema/wire.fbs:209`
+            /// * Table `VersionPart` in the file `schema/wire.fbs:211`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionPart {
                 /// The field `version` in the table `VersionPart`
@@ -10289,7 +10505,7 @@ mod root {
             /// The table `VersionRetire` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionRetire` in the file `schema/wire.fbs:215`
+            /// * Table `VersionRetire` in the file `schema/wire.fbs:217`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionRetire {
                 /// The field `version` in the table `VersionRetire`
@@ -10764,7 +10980,7 @@ mod root {
             /// The table `VersionInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInspect` in the file `schema/wire.fbs:224`
+            /// * Table `VersionInspect` in the file `schema/wire.fbs:226`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInspect {
                 /// The field `version` in the table `VersionInspect`
@@ -11182,7 +11398,7 @@ mod root {
             /// The table `ModelSwap` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelSwap` in the file `schema/wire.fbs:232`
+            /// * Table `ModelSwap` in the file `schema/wire.fbs:234`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelSwap {
                 /// The field `model` in the table `ModelSwap`
@@ -11583,7 +11799,7 @@ mod root {
             /// The table `ModelList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelList` in the file `schema/wire.fbs:240`
+            /// * Table `ModelList` in the file `schema/wire.fbs:242`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelList {
                 /// The field `prefix` in the table `ModelList`
@@ -11844,7 +12060,7 @@ mod root {
             /// The table `GroupSet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupSet` in the file `schema/wire.fbs:245`
+            /// * Table `GroupSet` in the file `schema/wire.fbs:247`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupSet {
                 /// The field `name` in the table `GroupSet`
@@ -12458,7 +12674,7 @@ mod root {
             /// The table `GroupJoin` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoin` in the file `schema/wire.fbs:262`
+            /// * Table `GroupJoin` in the file `schema/wire.fbs:264`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoin {
                 /// The field `token` in the table `GroupJoin`
@@ -12913,7 +13129,7 @@ mod root {
             /// The table `GroupList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupList` in the file `schema/wire.fbs:272`
+            /// * Table `GroupList` in the file `schema/wire.fbs:274`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupList {}
 
@@ -13114,7 +13330,7 @@ mod root {
             /// The table `GroupInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInspect` in the file `schema/wire.fbs:274`
+            /// * Table `GroupInspect` in the file `schema/wire.fbs:276`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInspect {
                 /// The field `name` in the table `GroupInspect`
@@ -13389,7 +13605,7 @@ mod root {
             /// The table `GroupRemove` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupRemove` in the file `schema/wire.fbs:278`
+            /// * Table `GroupRemove` in the file `schema/wire.fbs:280`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupRemove {
                 /// The field `name` in the table `GroupRemove`
@@ -13664,7 +13880,7 @@ mod root {
             /// The table `Rename` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Rename` in the file `schema/wire.fbs:283`
+            /// * Table `Rename` in the file `schema/wire.fbs:285`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Rename {
                 /// The field `tensor` in the table `Rename`
@@ -14061,7 +14277,7 @@ mod root {
             /// The table `StartReport` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `StartReport` in the file `schema/wire.fbs:293`
+            /// * Table `StartReport` in the file `schema/wire.fbs:295`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct StartReport {
                 /// The field `loading` in the table `StartReport`
@@ -14392,7 +14608,7 @@ mod root {
             /// The table `MovesExpected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MovesExpected` in the file `schema/wire.fbs:301`
+            /// * Table `MovesExpected` in the file `schema/wire.fbs:303`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MovesExpected {
                 /// The field `device` in the table `MovesExpected`
@@ -14664,7 +14880,7 @@ mod root {
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:306`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:308`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum RequestBody {
                 /// The variant of type `Hello` in the union `RequestBody`
@@ -14768,6 +14984,9 @@ mod root {
 
                 /// The variant of type `MovesExpected` in the union `RequestBody`
                 MovesExpected(::planus::alloc::boxed::Box<self::MovesExpected>),
+
+                /// The variant of type `AccountList` in the union `RequestBody`
+                AccountList(::planus::alloc::boxed::Box<self::AccountList>),
             }
 
             impl RequestBody {
@@ -15048,6 +15267,14 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(34, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_account_list(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::AccountList>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(35, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<RequestBody> for RequestBody {
@@ -15088,6 +15315,7 @@ mod root {
                         Self::Rename(value) => Self::create_rename(builder, value),
                         Self::StartReport(value) => Self::create_start_report(builder, value),
                         Self::MovesExpected(value) => Self::create_moves_expected(builder, value),
+                        Self::AccountList(value) => Self::create_account_list(builder, value),
                     }
                 }
             }
@@ -15499,6 +15727,18 @@ mod root {
                 ) -> RequestBodyBuilder<::planus::Initialized<34, T>>
                 where
                     T: ::planus::WriteAsOffset<self::MovesExpected>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`AccountList` variant](RequestBody#variant.AccountList).
+                #[inline]
+                pub fn account_list<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<35, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::AccountList>,
                 {
                     RequestBodyBuilder(::planus::Initialized(value))
                 }
@@ -16402,6 +16642,32 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<35, T>>
+            where
+                T: ::planus::WriteAsOffset<self::AccountList>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(35, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<35, T>>
+            where
+                T: ::planus::WriteAsOffset<self::AccountList>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [RequestBody].
             #[derive(Copy, Clone, Debug)]
@@ -16440,6 +16706,7 @@ mod root {
                 Rename(self::RenameRef<'a>),
                 StartReport(self::StartReportRef<'a>),
                 MovesExpected(self::MovesExpectedRef<'a>),
+                AccountList(self::AccountListRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<RequestBodyRef<'a>> for RequestBody {
@@ -16650,6 +16917,12 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        RequestBodyRef::AccountList(value) => {
+                            Self::AccountList(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -16763,6 +17036,9 @@ mod root {
                         34 => ::core::result::Result::Ok(Self::MovesExpected(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        35 => ::core::result::Result::Ok(Self::AccountList(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -16777,7 +17053,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:343`
+            /// * Table `Request` in the file `schema/wire.fbs:346`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Request {
                 /// The field `number` in the table `Request`
@@ -17091,7 +17367,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:351`
+            /// * Table `Welcome` in the file `schema/wire.fbs:354`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Welcome {
                 /// The field `version` in the table `Welcome`
@@ -17800,7 +18076,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:367`
+            /// * Table `Claimed` in the file `schema/wire.fbs:370`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Claimed {
                 /// The field `refused` in the table `Claimed`
@@ -18065,7 +18341,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:371`
+            /// * Table `Done` in the file `schema/wire.fbs:374`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Done {}
 
@@ -18262,7 +18538,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:373`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:376`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInfo {
                 /// The field `tensor` in the table `TensorInfo`
@@ -20099,7 +20375,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:397`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:400`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorReply {
                 /// The field `info` in the table `TensorReply`
@@ -20629,7 +20905,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:408`
+            /// * Table `Published` in the file `schema/wire.fbs:411`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Published {
                 /// The field `generation` in the table `Published`
@@ -20885,7 +21161,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:412`
+            /// * Table `Moved` in the file `schema/wire.fbs:415`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Moved {
                 /// The field `bytes` in the table `Moved`
@@ -21186,7 +21462,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:418`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:421`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartInfo {
                 /// The field `tensor` in the table `PartInfo`
@@ -21543,7 +21819,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:424`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:427`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInfo {
                 /// The field `version` in the table `VersionInfo`
@@ -23720,7 +23996,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:454`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:457`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionReply {
                 /// The field `info` in the table `VersionReply`
@@ -24314,7 +24590,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:465`
+            /// * Table `Slabs` in the file `schema/wire.fbs:468`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Slabs {
                 /// The field `first` in the table `Slabs`
@@ -24604,7 +24880,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:471`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:474`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionDetails {
                 /// The field `info` in the table `VersionDetails`
@@ -25009,7 +25285,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:477`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:480`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelInfo {
                 /// The field `name` in the table `ModelInfo`
@@ -25381,7 +25657,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:483`
+            /// * Table `Models` in the file `schema/wire.fbs:486`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Models {
                 /// The field `models` in the table `Models`
@@ -25657,7 +25933,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:487`
+            /// * Table `Swapped` in the file `schema/wire.fbs:490`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Swapped {
                 /// The field `current` in the table `Swapped`
@@ -25980,7 +26256,7 @@ mod root {
             /// The table `GroupDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDevice` in the file `schema/wire.fbs:494`
+            /// * Table `GroupDevice` in the file `schema/wire.fbs:497`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDevice {
                 /// The field `device` in the table `GroupDevice`
@@ -26799,7 +27075,7 @@ mod root {
             /// The table `GroupInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInfo` in the file `schema/wire.fbs:512`
+            /// * Table `GroupInfo` in the file `schema/wire.fbs:515`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInfo {
                 /// The field `name` in the table `GroupInfo`
@@ -27534,7 +27810,7 @@ mod root {
             /// The table `MemberDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberDevice` in the file `schema/wire.fbs:531`
+            /// * Table `MemberDevice` in the file `schema/wire.fbs:534`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberDevice {
                 /// The field `device` in the table `MemberDevice`
@@ -28138,7 +28414,7 @@ mod root {
             /// The table `MemberInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberInfo` in the file `schema/wire.fbs:543`
+            /// * Table `MemberInfo` in the file `schema/wire.fbs:546`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberInfo {
                 /// The field `slot` in the table `MemberInfo`
@@ -28725,7 +29001,7 @@ mod root {
             /// The table `GroupDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDetails` in the file `schema/wire.fbs:554`
+            /// * Table `GroupDetails` in the file `schema/wire.fbs:557`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDetails {
                 /// The field `info` in the table `GroupDetails`
@@ -29072,7 +29348,7 @@ mod root {
             /// The table `Groups` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Groups` in the file `schema/wire.fbs:559`
+            /// * Table `Groups` in the file `schema/wire.fbs:562`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Groups {
                 /// The field `groups` in the table `Groups`
@@ -29348,7 +29624,7 @@ mod root {
             /// The table `GroupJoined` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoined` in the file `schema/wire.fbs:563`
+            /// * Table `GroupJoined` in the file `schema/wire.fbs:566`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoined {
                 /// The field `name` in the table `GroupJoined`
@@ -29726,7 +30002,7 @@ mod root {
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:569`
+            /// * Table `Collected` in the file `schema/wire.fbs:572`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Collected {
                 /// The field `tensors` in the table `Collected`
@@ -30092,10 +30368,1164 @@ mod root {
                 }
             }
 
+            /// The table `ResourceUse` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `ResourceUse` in the file `schema/wire.fbs:579`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct ResourceUse {
+                /// The field `name` in the table `ResourceUse`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `key` in the table `ResourceUse`
+                pub key: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `has` in the table `ResourceUse`
+                pub has: u64,
+                /// The field `cap` in the table `ResourceUse`
+                pub cap: ::core::option::Option<u64>,
+                /// The field `is_bytes` in the table `ResourceUse`
+                pub is_bytes: bool,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for ResourceUse {
+                fn default() -> Self {
+                    Self {
+                        name: ::core::default::Default::default(),
+                        key: ::core::default::Default::default(),
+                        has: 0,
+                        cap: ::core::default::Default::default(),
+                        is_bytes: false,
+                    }
+                }
+            }
+
+            impl ResourceUse {
+                /// Creates a [ResourceUseBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> ResourceUseBuilder<()> {
+                    ResourceUseBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_key: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_has: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_cap: impl ::planus::WriteAsOptional<u64>,
+                    field_is_bytes: impl ::planus::WriteAsDefault<bool, bool>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_key = field_key.prepare(builder);
+                    let prepared_has = field_has.prepare(builder, &0);
+                    let prepared_cap = field_cap.prepare(builder);
+                    let prepared_is_bytes = field_is_bytes.prepare(builder, &false);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<14> =
+                        ::core::default::Default::default();
+                    if prepared_has.is_some() {
+                        table_writer.write_entry::<u64>(2);
+                    }
+                    if prepared_cap.is_some() {
+                        table_writer.write_entry::<u64>(3);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+                    if prepared_key.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+                    if prepared_is_bytes.is_some() {
+                        table_writer.write_entry::<bool>(4);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_has) = prepared_has {
+                                object_writer.write::<_, _, 8>(&prepared_has);
+                            }
+                            if let ::core::option::Option::Some(prepared_cap) = prepared_cap {
+                                object_writer.write::<_, _, 8>(&prepared_cap);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                            if let ::core::option::Option::Some(prepared_key) = prepared_key {
+                                object_writer.write::<_, _, 4>(&prepared_key);
+                            }
+                            if let ::core::option::Option::Some(prepared_is_bytes) =
+                                prepared_is_bytes
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_is_bytes);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<ResourceUse>> for ResourceUse {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<ResourceUse> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<ResourceUse>> for ResourceUse {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<ResourceUse>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<ResourceUse> for ResourceUse {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<ResourceUse> {
+                    ResourceUse::create(
+                        builder,
+                        &self.name,
+                        &self.key,
+                        self.has,
+                        self.cap,
+                        self.is_bytes,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [ResourceUse] type.
+            ///
+            /// Can be created using the [ResourceUse::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct ResourceUseBuilder<State>(State);
+
+            impl ResourceUseBuilder<()> {
+                /// Setter for the [`name` field](ResourceUse#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T0>(self, value: T0) -> ResourceUseBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    ResourceUseBuilder((value,))
+                }
+
+                /// Sets the [`name` field](ResourceUse#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> ResourceUseBuilder<((),)> {
+                    self.name(())
+                }
+            }
+
+            impl<T0> ResourceUseBuilder<(T0,)> {
+                /// Setter for the [`key` field](ResourceUse#structfield.key).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn key<T1>(self, value: T1) -> ResourceUseBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    ResourceUseBuilder((v0, value))
+                }
+
+                /// Sets the [`key` field](ResourceUse#structfield.key) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn key_as_null(self) -> ResourceUseBuilder<(T0, ())> {
+                    self.key(())
+                }
+            }
+
+            impl<T0, T1> ResourceUseBuilder<(T0, T1)> {
+                /// Setter for the [`has` field](ResourceUse#structfield.has).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn has<T2>(self, value: T2) -> ResourceUseBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1) = self.0;
+                    ResourceUseBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`has` field](ResourceUse#structfield.has) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn has_as_default(
+                    self,
+                ) -> ResourceUseBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.has(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> ResourceUseBuilder<(T0, T1, T2)> {
+                /// Setter for the [`cap` field](ResourceUse#structfield.cap).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cap<T3>(self, value: T3) -> ResourceUseBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    ResourceUseBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`cap` field](ResourceUse#structfield.cap) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cap_as_null(self) -> ResourceUseBuilder<(T0, T1, T2, ())> {
+                    self.cap(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> ResourceUseBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`is_bytes` field](ResourceUse#structfield.is_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn is_bytes<T4>(self, value: T4) -> ResourceUseBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    ResourceUseBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`is_bytes` field](ResourceUse#structfield.is_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn is_bytes_as_default(
+                    self,
+                ) -> ResourceUseBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.is_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> ResourceUseBuilder<(T0, T1, T2, T3, T4)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [ResourceUse].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<ResourceUse>
+                where
+                    Self: ::planus::WriteAsOffset<ResourceUse>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsOptional<u64>,
+                T4: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAs<::planus::Offset<ResourceUse>>
+                for ResourceUseBuilder<(T0, T1, T2, T3, T4)>
+            {
+                type Prepared = ::planus::Offset<ResourceUse>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<ResourceUse> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsOptional<u64>,
+                T4: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOptional<::planus::Offset<ResourceUse>>
+                for ResourceUseBuilder<(T0, T1, T2, T3, T4)>
+            {
+                type Prepared = ::planus::Offset<ResourceUse>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<ResourceUse>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsOptional<u64>,
+                T4: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOffset<ResourceUse> for ResourceUseBuilder<(T0, T1, T2, T3, T4)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<ResourceUse> {
+                    let (v0, v1, v2, v3, v4) = &self.0;
+                    ResourceUse::create(builder, v0, v1, v2, v3, v4)
+                }
+            }
+
+            /// Reference to a deserialized [ResourceUse].
+            #[derive(Copy, Clone)]
+            pub struct ResourceUseRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> ResourceUseRef<'a> {
+                /// Getter for the [`name` field](ResourceUse#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "ResourceUse", "name")
+                }
+
+                /// Getter for the [`key` field](ResourceUse#structfield.key).
+                #[inline]
+                pub fn key(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "ResourceUse", "key")
+                }
+
+                /// Getter for the [`has` field](ResourceUse#structfield.has).
+                #[inline]
+                pub fn has(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(self.0.access(2, "ResourceUse", "has")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`cap` field](ResourceUse#structfield.cap).
+                #[inline]
+                pub fn cap(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(3, "ResourceUse", "cap")
+                }
+
+                /// Getter for the [`is_bytes` field](ResourceUse#structfield.is_bytes).
+                #[inline]
+                pub fn is_bytes(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(4, "ResourceUse", "is_bytes")?
+                            .unwrap_or(false),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for ResourceUseRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("ResourceUseRef");
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    if let ::core::option::Option::Some(field_key) = self.key().transpose() {
+                        f.field("key", &field_key);
+                    }
+                    f.field("has", &self.has());
+                    if let ::core::option::Option::Some(field_cap) = self.cap().transpose() {
+                        f.field("cap", &field_cap);
+                    }
+                    f.field("is_bytes", &self.is_bytes());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<ResourceUseRef<'a>> for ResourceUse {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: ResourceUseRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        name: value.name()?.map(::core::convert::Into::into),
+                        key: value.key()?.map(::core::convert::Into::into),
+                        has: ::core::convert::TryInto::try_into(value.has()?)?,
+                        cap: if let ::core::option::Option::Some(cap) = value.cap()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(cap)?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        is_bytes: ::core::convert::TryInto::try_into(value.is_bytes()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for ResourceUseRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for ResourceUseRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[ResourceUseRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<ResourceUse>> for ResourceUse {
+                type Value = ::planus::Offset<ResourceUse>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<ResourceUse>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for ResourceUseRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[ResourceUseRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `UserAccount` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `UserAccount` in the file `schema/wire.fbs:590`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct UserAccount {
+                /// The field `user` in the table `UserAccount`
+                pub user: u32,
+                /// The field `resources` in the table `UserAccount`
+                pub resources: ::core::option::Option<::planus::alloc::vec::Vec<self::ResourceUse>>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for UserAccount {
+                fn default() -> Self {
+                    Self {
+                        user: 0,
+                        resources: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl UserAccount {
+                /// Creates a [UserAccountBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> UserAccountBuilder<()> {
+                    UserAccountBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_user: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_resources: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::ResourceUse>]>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_user = field_user.prepare(builder, &0);
+                    let prepared_resources = field_resources.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_user.is_some() {
+                        table_writer.write_entry::<u32>(0);
+                    }
+                    if prepared_resources.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::ResourceUse>]>>(
+                                1,
+                            );
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_user) = prepared_user {
+                                object_writer.write::<_, _, 4>(&prepared_user);
+                            }
+                            if let ::core::option::Option::Some(prepared_resources) =
+                                prepared_resources
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_resources);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<UserAccount>> for UserAccount {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<UserAccount> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<UserAccount>> for UserAccount {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<UserAccount>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<UserAccount> for UserAccount {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<UserAccount> {
+                    UserAccount::create(builder, self.user, &self.resources)
+                }
+            }
+
+            /// Builder for serializing an instance of the [UserAccount] type.
+            ///
+            /// Can be created using the [UserAccount::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct UserAccountBuilder<State>(State);
+
+            impl UserAccountBuilder<()> {
+                /// Setter for the [`user` field](UserAccount#structfield.user).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user<T0>(self, value: T0) -> UserAccountBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    UserAccountBuilder((value,))
+                }
+
+                /// Sets the [`user` field](UserAccount#structfield.user) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_as_default(self) -> UserAccountBuilder<(::planus::DefaultValue,)> {
+                    self.user(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0> UserAccountBuilder<(T0,)> {
+                /// Setter for the [`resources` field](UserAccount#structfield.resources).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn resources<T1>(self, value: T1) -> UserAccountBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::ResourceUse>]>,
+                        >,
+                {
+                    let (v0,) = self.0;
+                    UserAccountBuilder((v0, value))
+                }
+
+                /// Sets the [`resources` field](UserAccount#structfield.resources) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn resources_as_null(self) -> UserAccountBuilder<(T0, ())> {
+                    self.resources(())
+                }
+            }
+
+            impl<T0, T1> UserAccountBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [UserAccount].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<UserAccount>
+                where
+                    Self: ::planus::WriteAsOffset<UserAccount>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsDefault<u32, u32>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::ResourceUse>]>>,
+            > ::planus::WriteAs<::planus::Offset<UserAccount>> for UserAccountBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<UserAccount>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<UserAccount> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsDefault<u32, u32>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::ResourceUse>]>>,
+            > ::planus::WriteAsOptional<::planus::Offset<UserAccount>>
+                for UserAccountBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<UserAccount>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<UserAccount>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsDefault<u32, u32>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::ResourceUse>]>>,
+            > ::planus::WriteAsOffset<UserAccount> for UserAccountBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<UserAccount> {
+                    let (v0, v1) = &self.0;
+                    UserAccount::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [UserAccount].
+            #[derive(Copy, Clone)]
+            pub struct UserAccountRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> UserAccountRef<'a> {
+                /// Getter for the [`user` field](UserAccount#structfield.user).
+                #[inline]
+                pub fn user(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(0, "UserAccount", "user")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`resources` field](UserAccount#structfield.resources).
+                #[inline]
+                pub fn resources(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::ResourceUseRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(1, "UserAccount", "resources")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for UserAccountRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("UserAccountRef");
+                    f.field("user", &self.user());
+                    if let ::core::option::Option::Some(field_resources) =
+                        self.resources().transpose()
+                    {
+                        f.field("resources", &field_resources);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<UserAccountRef<'a>> for UserAccount {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: UserAccountRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        user: ::core::convert::TryInto::try_into(value.user()?)?,
+                        resources: if let ::core::option::Option::Some(resources) =
+                            value.resources()?
+                        {
+                            ::core::option::Option::Some(resources.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for UserAccountRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for UserAccountRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[UserAccountRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<UserAccount>> for UserAccount {
+                type Value = ::planus::Offset<UserAccount>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<UserAccount>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for UserAccountRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[UserAccountRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `Accounts` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `Accounts` in the file `schema/wire.fbs:595`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct Accounts {
+                /// The field `users` in the table `Accounts`
+                pub users: ::core::option::Option<::planus::alloc::vec::Vec<self::UserAccount>>,
+                /// The field `all` in the table `Accounts`
+                pub all: ::core::option::Option<::planus::alloc::vec::Vec<self::ResourceUse>>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Accounts {
+                fn default() -> Self {
+                    Self {
+                        users: ::core::default::Default::default(),
+                        all: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl Accounts {
+                /// Creates a [AccountsBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> AccountsBuilder<()> {
+                    AccountsBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_users: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::UserAccount>]>,
+                    >,
+                    field_all: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::ResourceUse>]>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_users = field_users.prepare(builder);
+                    let prepared_all = field_all.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_users.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::UserAccount>]>>(
+                                0,
+                            );
+                    }
+                    if prepared_all.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::ResourceUse>]>>(
+                                1,
+                            );
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_users) = prepared_users {
+                                object_writer.write::<_, _, 4>(&prepared_users);
+                            }
+                            if let ::core::option::Option::Some(prepared_all) = prepared_all {
+                                object_writer.write::<_, _, 4>(&prepared_all);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Accounts>> for Accounts {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Accounts> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Accounts>> for Accounts {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Accounts>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Accounts> for Accounts {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Accounts> {
+                    Accounts::create(builder, &self.users, &self.all)
+                }
+            }
+
+            /// Builder for serializing an instance of the [Accounts] type.
+            ///
+            /// Can be created using the [Accounts::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct AccountsBuilder<State>(State);
+
+            impl AccountsBuilder<()> {
+                /// Setter for the [`users` field](Accounts#structfield.users).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn users<T0>(self, value: T0) -> AccountsBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::UserAccount>]>,
+                        >,
+                {
+                    AccountsBuilder((value,))
+                }
+
+                /// Sets the [`users` field](Accounts#structfield.users) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn users_as_null(self) -> AccountsBuilder<((),)> {
+                    self.users(())
+                }
+            }
+
+            impl<T0> AccountsBuilder<(T0,)> {
+                /// Setter for the [`all` field](Accounts#structfield.all).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn all<T1>(self, value: T1) -> AccountsBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::ResourceUse>]>,
+                        >,
+                {
+                    let (v0,) = self.0;
+                    AccountsBuilder((v0, value))
+                }
+
+                /// Sets the [`all` field](Accounts#structfield.all) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn all_as_null(self) -> AccountsBuilder<(T0, ())> {
+                    self.all(())
+                }
+            }
+
+            impl<T0, T1> AccountsBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Accounts].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Accounts>
+                where
+                    Self: ::planus::WriteAsOffset<Accounts>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::UserAccount>]>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::ResourceUse>]>>,
+            > ::planus::WriteAs<::planus::Offset<Accounts>> for AccountsBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<Accounts>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Accounts> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::UserAccount>]>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::ResourceUse>]>>,
+            > ::planus::WriteAsOptional<::planus::Offset<Accounts>> for AccountsBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<Accounts>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Accounts>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::UserAccount>]>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::ResourceUse>]>>,
+            > ::planus::WriteAsOffset<Accounts> for AccountsBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Accounts> {
+                    let (v0, v1) = &self.0;
+                    Accounts::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [Accounts].
+            #[derive(Copy, Clone)]
+            pub struct AccountsRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> AccountsRef<'a> {
+                /// Getter for the [`users` field](Accounts#structfield.users).
+                #[inline]
+                pub fn users(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::UserAccountRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(0, "Accounts", "users")
+                }
+
+                /// Getter for the [`all` field](Accounts#structfield.all).
+                #[inline]
+                pub fn all(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::ResourceUseRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(1, "Accounts", "all")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for AccountsRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("AccountsRef");
+                    if let ::core::option::Option::Some(field_users) = self.users().transpose() {
+                        f.field("users", &field_users);
+                    }
+                    if let ::core::option::Option::Some(field_all) = self.all().transpose() {
+                        f.field("all", &field_all);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<AccountsRef<'a>> for Accounts {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: AccountsRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        users: if let ::core::option::Option::Some(users) = value.users()? {
+                            ::core::option::Option::Some(users.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        all: if let ::core::option::Option::Some(all) = value.all()? {
+                            ::core::option::Option::Some(all.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for AccountsRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for AccountsRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[AccountsRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Accounts>> for Accounts {
+                type Value = ::planus::Offset<Accounts>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Accounts>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for AccountsRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[AccountsRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:575`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:602`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Upgrading {
                 /// The field `from_version` in the table `Upgrading`
@@ -30412,7 +31842,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:580`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:607`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseInfo {
                 /// The field `tensor` in the table `LeaseInfo`
@@ -31066,7 +32496,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:593`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:620`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDetails {
                 /// The field `info` in the table `TensorDetails`
@@ -31412,7 +32842,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:598`
+            /// * Table `Tensors` in the file `schema/wire.fbs:625`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Tensors {
                 /// The field `tensors` in the table `Tensors`
@@ -31690,7 +33120,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:602`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:629`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ClientInfo {
                 /// The field `client` in the table `ClientInfo`
@@ -32310,7 +33740,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:615`
+            /// * Table `Clients` in the file `schema/wire.fbs:642`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Clients {
                 /// The field `clients` in the table `Clients`
@@ -32588,7 +34018,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:619`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:646`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct DeviceInfo {
                 /// The field `device` in the table `DeviceInfo`
@@ -33593,7 +35023,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:641`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:668`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MoverInfo {
                 /// The field `device` in the table `MoverInfo`
@@ -33994,7 +35424,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:649`
+            /// * Table `Status` in the file `schema/wire.fbs:676`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Status {
                 /// The field `pond` in the table `Status`
@@ -36226,7 +37656,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:679`
+            /// * Table `Event` in the file `schema/wire.fbs:706`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Event {
                 /// The field `sequence` in the table `Event`
@@ -36811,7 +38241,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:691`
+            /// * Table `Holder` in the file `schema/wire.fbs:718`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Holder {
                 /// The field `user` in the table `Holder`
@@ -37153,7 +38583,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:697`
+            /// * Table `Failure` in the file `schema/wire.fbs:724`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Failure {
                 /// The field `kind` in the table `Failure`
@@ -37176,6 +38606,12 @@ mod root {
                 pub holders: ::core::option::Option<::planus::alloc::vec::Vec<self::Holder>>,
                 /// The field `ended_ago_ms` in the table `Failure`
                 pub ended_ago_ms: ::core::option::Option<u64>,
+                /// The field `limit` in the table `Failure`
+                pub limit: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `limit_has` in the table `Failure`
+                pub limit_has: ::core::option::Option<u64>,
+                /// The field `limit_cap` in the table `Failure`
+                pub limit_cap: ::core::option::Option<u64>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -37191,6 +38627,9 @@ mod root {
                         capacity_bytes: ::core::default::Default::default(),
                         holders: ::core::default::Default::default(),
                         ended_ago_ms: ::core::default::Default::default(),
+                        limit: ::core::default::Default::default(),
+                        limit_has: ::core::default::Default::default(),
+                        limit_cap: ::core::default::Default::default(),
                     }
                 }
             }
@@ -37220,6 +38659,11 @@ mod root {
                         ::planus::Offset<[::planus::Offset<self::Holder>]>,
                     >,
                     field_ended_ago_ms: impl ::planus::WriteAsOptional<u64>,
+                    field_limit: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_limit_has: impl ::planus::WriteAsOptional<u64>,
+                    field_limit_cap: impl ::planus::WriteAsOptional<u64>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_kind = field_kind.prepare(builder, &0);
                     let prepared_message = field_message.prepare(builder);
@@ -37230,8 +38674,11 @@ mod root {
                     let prepared_capacity_bytes = field_capacity_bytes.prepare(builder);
                     let prepared_holders = field_holders.prepare(builder);
                     let prepared_ended_ago_ms = field_ended_ago_ms.prepare(builder);
+                    let prepared_limit = field_limit.prepare(builder);
+                    let prepared_limit_has = field_limit_has.prepare(builder);
+                    let prepared_limit_cap = field_limit_cap.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<22> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<28> =
                         ::core::default::Default::default();
                     if prepared_requested_bytes.is_some() {
                         table_writer.write_entry::<u64>(4);
@@ -37245,6 +38692,12 @@ mod root {
                     if prepared_ended_ago_ms.is_some() {
                         table_writer.write_entry::<u64>(8);
                     }
+                    if prepared_limit_has.is_some() {
+                        table_writer.write_entry::<u64>(10);
+                    }
+                    if prepared_limit_cap.is_some() {
+                        table_writer.write_entry::<u64>(11);
+                    }
                     if prepared_message.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(1);
                     }
@@ -37257,6 +38710,9 @@ mod root {
                     if prepared_holders.is_some() {
                         table_writer
                             .write_entry::<::planus::Offset<[::planus::Offset<self::Holder>]>>(7);
+                    }
+                    if prepared_limit.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(9);
                     }
                     if prepared_kind.is_some() {
                         table_writer.write_entry::<u16>(0);
@@ -37284,6 +38740,16 @@ mod root {
                             {
                                 object_writer.write::<_, _, 8>(&prepared_ended_ago_ms);
                             }
+                            if let ::core::option::Option::Some(prepared_limit_has) =
+                                prepared_limit_has
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_limit_has);
+                            }
+                            if let ::core::option::Option::Some(prepared_limit_cap) =
+                                prepared_limit_cap
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_limit_cap);
+                            }
                             if let ::core::option::Option::Some(prepared_message) = prepared_message
                             {
                                 object_writer.write::<_, _, 4>(&prepared_message);
@@ -37298,6 +38764,9 @@ mod root {
                             if let ::core::option::Option::Some(prepared_holders) = prepared_holders
                             {
                                 object_writer.write::<_, _, 4>(&prepared_holders);
+                            }
+                            if let ::core::option::Option::Some(prepared_limit) = prepared_limit {
+                                object_writer.write::<_, _, 4>(&prepared_limit);
                             }
                             if let ::core::option::Option::Some(prepared_kind) = prepared_kind {
                                 object_writer.write::<_, _, 2>(&prepared_kind);
@@ -37343,6 +38812,9 @@ mod root {
                         self.capacity_bytes,
                         &self.holders,
                         self.ended_ago_ms,
+                        &self.limit,
+                        self.limit_has,
+                        self.limit_cap,
                     )
                 }
             }
@@ -37549,6 +39021,88 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
+                /// Setter for the [`limit` field](Failure#structfield.limit).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn limit<T9>(
+                    self,
+                    value: T9,
+                ) -> FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                where
+                    T9: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = self.0;
+                    FailureBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, value))
+                }
+
+                /// Sets the [`limit` field](Failure#structfield.limit) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn limit_as_null(
+                    self,
+                ) -> FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, ())> {
+                    self.limit(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
+                FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
+                /// Setter for the [`limit_has` field](Failure#structfield.limit_has).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn limit_has<T10>(
+                    self,
+                    value: T10,
+                ) -> FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                where
+                    T10: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = self.0;
+                    FailureBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, value))
+                }
+
+                /// Sets the [`limit_has` field](Failure#structfield.limit_has) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn limit_has_as_null(
+                    self,
+                ) -> FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, ())> {
+                    self.limit_has(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10>
+                FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                /// Setter for the [`limit_cap` field](Failure#structfield.limit_cap).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn limit_cap<T11>(
+                    self,
+                    value: T11,
+                ) -> FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+                where
+                    T11: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = self.0;
+                    FailureBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, value))
+                }
+
+                /// Sets the [`limit_cap` field](Failure#structfield.limit_cap) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn limit_cap_as_null(
+                    self,
+                ) -> FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, ())>
+                {
+                    self.limit_cap(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11>
+                FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Failure].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Failure>
@@ -37569,8 +39123,11 @@ mod root {
                 T6: ::planus::WriteAsOptional<u64>,
                 T7: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::Holder>]>>,
                 T8: ::planus::WriteAsOptional<u64>,
+                T9: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T10: ::planus::WriteAsOptional<u64>,
+                T11: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAs<::planus::Offset<Failure>>
-                for FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                for FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
             {
                 type Prepared = ::planus::Offset<Failure>;
 
@@ -37590,8 +39147,11 @@ mod root {
                 T6: ::planus::WriteAsOptional<u64>,
                 T7: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::Holder>]>>,
                 T8: ::planus::WriteAsOptional<u64>,
+                T9: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T10: ::planus::WriteAsOptional<u64>,
+                T11: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAsOptional<::planus::Offset<Failure>>
-                for FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                for FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
             {
                 type Prepared = ::planus::Offset<Failure>;
 
@@ -37614,13 +39174,16 @@ mod root {
                 T6: ::planus::WriteAsOptional<u64>,
                 T7: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::Holder>]>>,
                 T8: ::planus::WriteAsOptional<u64>,
+                T9: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T10: ::planus::WriteAsOptional<u64>,
+                T11: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAsOffset<Failure>
-                for FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                for FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Failure> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = &self.0;
-                    Failure::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11) = &self.0;
+                    Failure::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11)
                 }
             }
 
@@ -37700,6 +39263,27 @@ mod root {
                 pub fn ended_ago_ms(&self) -> ::planus::Result<::core::option::Option<u64>> {
                     self.0.access(8, "Failure", "ended_ago_ms")
                 }
+
+                /// Getter for the [`limit` field](Failure#structfield.limit).
+                #[inline]
+                pub fn limit(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(9, "Failure", "limit")
+                }
+
+                /// Getter for the [`limit_has` field](Failure#structfield.limit_has).
+                #[inline]
+                pub fn limit_has(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(10, "Failure", "limit_has")
+                }
+
+                /// Getter for the [`limit_cap` field](Failure#structfield.limit_cap).
+                #[inline]
+                pub fn limit_cap(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(11, "Failure", "limit_cap")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for FailureRef<'a> {
@@ -37740,6 +39324,19 @@ mod root {
                         self.ended_ago_ms().transpose()
                     {
                         f.field("ended_ago_ms", &field_ended_ago_ms);
+                    }
+                    if let ::core::option::Option::Some(field_limit) = self.limit().transpose() {
+                        f.field("limit", &field_limit);
+                    }
+                    if let ::core::option::Option::Some(field_limit_has) =
+                        self.limit_has().transpose()
+                    {
+                        f.field("limit_has", &field_limit_has);
+                    }
+                    if let ::core::option::Option::Some(field_limit_cap) =
+                        self.limit_cap().transpose()
+                    {
+                        f.field("limit_cap", &field_limit_cap);
                     }
                     f.finish()
                 }
@@ -37796,6 +39393,25 @@ mod root {
                         {
                             ::core::option::Option::Some(::core::convert::TryInto::try_into(
                                 ended_ago_ms,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        limit: value.limit()?.map(::core::convert::Into::into),
+                        limit_has: if let ::core::option::Option::Some(limit_has) =
+                            value.limit_has()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                limit_has,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        limit_cap: if let ::core::option::Option::Some(limit_cap) =
+                            value.limit_cap()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                limit_cap,
                             )?)
                         } else {
                             ::core::option::Option::None
@@ -37880,7 +39496,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:711`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:742`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct InMemfd {
                 /// The field `bytes` in the table `InMemfd`
@@ -38132,7 +39748,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:715`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:746`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum ReplyBody {
                 /// The variant of type `Failure` in the union `ReplyBody`
@@ -38203,6 +39819,9 @@ mod root {
 
                 /// The variant of type `GroupJoined` in the union `ReplyBody`
                 GroupJoined(::planus::alloc::boxed::Box<self::GroupJoined>),
+
+                /// The variant of type `Accounts` in the union `ReplyBody`
+                Accounts(::planus::alloc::boxed::Box<self::Accounts>),
             }
 
             impl ReplyBody {
@@ -38395,6 +40014,14 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(23, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_accounts(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::Accounts>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(24, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<ReplyBody> for ReplyBody {
@@ -38424,6 +40051,7 @@ mod root {
                         Self::Groups(value) => Self::create_groups(builder, value),
                         Self::GroupDetails(value) => Self::create_group_details(builder, value),
                         Self::GroupJoined(value) => Self::create_group_joined(builder, value),
+                        Self::Accounts(value) => Self::create_accounts(builder, value),
                     }
                 }
             }
@@ -38673,6 +40301,15 @@ mod root {
                 ) -> ReplyBodyBuilder<::planus::Initialized<23, T>>
                 where
                     T: ::planus::WriteAsOffset<self::GroupJoined>,
+                {
+                    ReplyBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`Accounts` variant](ReplyBody#variant.Accounts).
+                #[inline]
+                pub fn accounts<T>(self, value: T) -> ReplyBodyBuilder<::planus::Initialized<24, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::Accounts>,
                 {
                     ReplyBodyBuilder(::planus::Initialized(value))
                 }
@@ -39267,6 +40904,31 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<24, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Accounts>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<ReplyBody> {
+                    ::planus::UnionOffset::new(24, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<24, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Accounts>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<ReplyBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [ReplyBody].
             #[derive(Copy, Clone, Debug)]
@@ -39294,6 +40956,7 @@ mod root {
                 Groups(self::GroupsRef<'a>),
                 GroupDetails(self::GroupDetailsRef<'a>),
                 GroupJoined(self::GroupJoinedRef<'a>),
+                Accounts(self::AccountsRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<ReplyBodyRef<'a>> for ReplyBody {
@@ -39436,6 +41099,12 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        ReplyBodyRef::Accounts(value) => {
+                            Self::Accounts(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -39516,6 +41185,9 @@ mod root {
                         23 => ::core::result::Result::Ok(Self::GroupJoined(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        24 => ::core::result::Result::Ok(Self::Accounts(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -39530,7 +41202,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:741`
+            /// * Table `Reply` in the file `schema/wire.fbs:773`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Reply {
                 /// The field `number` in the table `Reply`

@@ -4,7 +4,7 @@ use millpond_schema::message as fb;
 
 use super::list::{Entries, list};
 use super::read::{self, Read, text};
-use crate::{ErrorKind, Failure, Holder, caps};
+use crate::{ErrorKind, Failure, Holder, ReachedLimit, caps};
 
 pub(super) fn write_failure(failure: &Failure) -> fb::Failure {
     fb::Failure {
@@ -16,6 +16,9 @@ pub(super) fn write_failure(failure: &Failure) -> fb::Failure {
         free_bytes: failure.free_bytes,
         capacity_bytes: failure.capacity_bytes,
         ended_ago_ms: failure.ended_ago_ms,
+        limit: failure.limit.as_ref().map(|limit| limit.key.clone()),
+        limit_has: failure.limit.as_ref().map(|limit| limit.has),
+        limit_cap: failure.limit.as_ref().map(|limit| limit.cap),
         holders: Some(
             failure
                 .holders
@@ -38,6 +41,14 @@ pub(super) fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {
             similar.push(text("similar", Some(name?))?);
         }
     }
+    let limit = match failure.limit()? {
+        Some(key) => Some(Box::new(ReachedLimit {
+            key: text("limit", Some(key))?,
+            has: failure.limit_has()?.unwrap_or(0),
+            cap: failure.limit_cap()?.unwrap_or(0),
+        })),
+        None => None,
+    };
     let few = Entries::at_most(caps::FAILURE_LIST);
     Ok(Failure {
         kind: ErrorKind::from_code(failure.kind()?),
@@ -48,6 +59,7 @@ pub(super) fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {
         free_bytes: failure.free_bytes()?,
         capacity_bytes: failure.capacity_bytes()?,
         ended_ago_ms: failure.ended_ago_ms()?,
+        limit,
         holders: list("holders", failure.holders()?, &few, |holder: fb::HolderRef<'_>| {
             Ok(Holder { user: holder.user()?, bytes: holder.bytes()?, tensors: holder.tensors()? })
         })?,

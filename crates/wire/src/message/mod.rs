@@ -3,6 +3,7 @@
 //! [`Request::encode`] and [`Reply::encode`] write them, [`Request::decode`] and [`Reply::decode`]
 //! read them completely and check every cap on the way.
 
+mod account;
 #[cfg(test)]
 mod caps;
 mod event;
@@ -20,6 +21,7 @@ mod tests;
 mod transfer;
 mod version;
 
+pub use account::{ResourceUse, UserAccount};
 pub use event::{Event, EventKind};
 pub use group::{
     GroupDetails, GroupDevice, GroupInfo, GroupJoin, GroupLimit, GroupSet, MemberDevice, MemberInfo,

@@ -6,9 +6,9 @@ use planus::{Builder, ReadAsRoot};
 use super::list::{Entries, list};
 use super::read::{DecodeError, Read, is_unknown_kind};
 use super::{
-    ClientInfo, Event, GroupDetails, GroupInfo, LeaseInfo, ModelInfo, Status, TensorGrant,
-    TensorInfo, VersionDetails, VersionGrant, VersionInfo, Welcome, event, failure, group, pond,
-    session, tensor, transfer, version,
+    ClientInfo, Event, GroupDetails, GroupInfo, LeaseInfo, ModelInfo, ResourceUse, Status,
+    TensorGrant, TensorInfo, UserAccount, VersionDetails, VersionGrant, VersionInfo, Welcome,
+    account, event, failure, group, pond, session, tensor, transfer, version,
 };
 use crate::{ContentHash, Epoch, Failure, GroupName, LeaseId, VersionTag};
 
@@ -63,6 +63,12 @@ pub enum ReplyBody {
     },
     Tensors(Vec<TensorInfo>),
     Clients(Vec<ClientInfo>),
+    /// What users have and may have.
+    Accounts {
+        users: Vec<UserAccount>,
+        /// What all users have together; only for the operator.
+        all: Vec<ResourceUse>,
+    },
     Status(Box<Status>),
     Event(Event),
     /// A version, and the lease on it if one was asked for.
@@ -134,6 +140,7 @@ fn write_body(body: &ReplyBody) -> Option<fb::ReplyBody> {
         R::Clients(clients) => B::Clients(Box::new(fb::Clients {
             clients: Some(clients.iter().map(pond::write_client).collect()),
         })),
+        R::Accounts { users, all } => B::Accounts(Box::new(account::write_accounts(users, all))),
         R::Status(status) => B::Status(Box::new(pond::write_status(status))),
         R::Collected { tensors, slabs, slab_bytes } => {
             B::Collected(Box::new(pond::write_collected(tensors, *slabs, *slab_bytes)))
@@ -182,6 +189,7 @@ fn read_body(body: fb::ReplyBodyRef<'_>, entries: &Entries) -> Read<ReplyBody> {
             let read = |client| pond::read_client(client, entries);
             list("clients", it.clients()?, entries, read).map(R::Clients)
         }
+        B::Accounts(it) => account::read_accounts(it, entries),
         B::Status(it) => Ok(R::Status(Box::new(pond::read_status(it, entries)?))),
         B::Collected(it) => pond::read_collected(it, entries),
         B::Upgrading(it) => pond::read_upgrading(it),

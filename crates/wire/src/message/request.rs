@@ -37,6 +37,8 @@ pub enum RequestBody {
     PondStatus,
     /// Who is connected and what it holds.
     ClientList,
+    /// What users have of everything that is counted, and may have.
+    AccountList,
     /// A new tensor, with or without a lease on it.
     TensorCreate(TensorCreate),
     TensorGet(TensorGet),
@@ -195,6 +197,7 @@ request_kinds! {
     Ping "ping" false 0;
     PondStatus "status" true 0;
     ClientList "client list" true 0;
+    AccountList "account list" false 0;
     TensorCreate "create" true 0;
     TensorGet "get" true 0;
     TensorPublish "publish" false 0;
@@ -268,6 +271,7 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         R::LeaseRelease { leases } => B::LeaseRelease(Box::new(session::write_release(leases))),
         R::PondStatus => B::PondStatus(Box::default()),
         R::ClientList => B::ClientList(Box::default()),
+        R::AccountList => B::AccountList(Box::default()),
         R::Collect { unleased_for_ms, dry_run } => {
             B::Collect(Box::new(pond::write_collect(*unleased_for_ms, *dry_run)))
         }
@@ -325,6 +329,7 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
         B::LeaseRelease(it) => session::read_release(it),
         B::PondStatus(_) => Ok(R::PondStatus),
         B::ClientList(_) => Ok(R::ClientList),
+        B::AccountList(_) => Ok(R::AccountList),
         B::Collect(it) => pond::read_collect(it),
         B::Upgrade(it) => pond::read_upgrade(it),
         B::StartReport(it) => pond::read_start_report(it),

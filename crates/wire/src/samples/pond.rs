@@ -3,7 +3,7 @@
 use super::{GPU, Sample, id};
 use crate::message::{
     Claim, ClientInfo, DeviceInfo, Event, EventKind, Hello, LeaseClaim, LeaseInfo, MoverInfo,
-    Proof, ReplyBody, RequestBody, Service, Status, VERSION, Welcome,
+    Proof, ReplyBody, RequestBody, ResourceUse, Service, Status, UserAccount, VERSION, Welcome,
 };
 use crate::{
     ClientId, Epoch, ErrorKind, Failure, Holder, LeaseId, Mode, PondId, TensorId, VersionId,
@@ -33,6 +33,7 @@ pub(super) fn requests() -> Vec<Sample<RequestBody>> {
         ("release", RequestBody::LeaseRelease { leases: vec![LeaseId(1), LeaseId(2)] }),
         ("status", RequestBody::PondStatus),
         ("clients", RequestBody::ClientList),
+        ("accounts", RequestBody::AccountList),
         ("subscribe", RequestBody::Subscribe { from: 17 }),
         ("collect", RequestBody::Collect { unleased_for_ms: Some(60_000), dry_run: true }),
         ("collect-slabs", RequestBody::Collect { unleased_for_ms: None, dry_run: false }),
@@ -109,7 +110,16 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
         ended_ago_ms: Some(7),
         holders: vec![Holder { user: 0, bytes: 5, tensors: 1 }],
         ..Failure::new(ErrorKind::GpuFull, "full").hint("delete something")
+    }
+    .limit("limits.clients_per_user", 4, 3);
+    let resource = ResourceUse {
+        name: "clients".into(),
+        key: "limits.clients_per_user".into(),
+        has: 2,
+        cap: Some(4),
+        is_bytes: true,
     };
+    let user = UserAccount { user: 1000, resources: vec![resource.clone()] };
     let welcome = Welcome {
         version: VERSION,
         capabilities: 0,
@@ -160,6 +170,7 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
         ("welcome", ReplyBody::Welcome(welcome)),
         ("claimed", ReplyBody::Claimed { refused: vec![LeaseId(4), LeaseId(5)] }),
         ("clients", ReplyBody::Clients(vec![client])),
+        ("accounts", ReplyBody::Accounts { users: vec![user], all: vec![resource] }),
         ("status", ReplyBody::Status(Box::new(status()))),
         ("upgrading", ReplyBody::Upgrading { from_version: "0.1.0".into(), from_epoch: Epoch(4) }),
         ("event", ReplyBody::Event(event)),

@@ -7,12 +7,12 @@ mod tensor;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::ops::Bound;
-use std::rc::Rc;
 
 use millpond_wire::{ClientId, LeaseTarget, TensorId, TensorName, TensorRef, Token};
 use uuid::Uuid;
 
 use super::owner::{Caller, Owner};
+use crate::accounts::{Accounts, Resource};
 use ended::EndedNames;
 use ends::Ends;
 use names::COMPARED_NAMES;
@@ -24,11 +24,11 @@ pub(super) use tensor::Tensor;
 /// answer.
 const TOMBSTONES: usize = 65_536;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Catalog {
     tensors: BTreeMap<TensorId, Tensor>,
     names: BTreeMap<NameKey, TensorId>,
-    by_user: BTreeMap<(Rc<str>, u32), usize>,
+    accounts: Accounts,
     /// What ends with its creator, and is not deleted yet.
     ephemeral: BTreeSet<(ClientId, TensorId)>,
     tombstones: HashSet<LeaseTarget>,
@@ -37,11 +37,21 @@ pub(super) struct Catalog {
     ended: EndedNames,
 }
 
-fn user_key(owner: &Owner) -> (Rc<str>, u32) {
-    (Rc::clone(&owner.tenant), owner.user)
-}
-
 impl Catalog {
+    /// An empty one, whose tensors are on these accounts.
+    pub(super) fn new(accounts: Accounts) -> Self {
+        Self {
+            tensors: BTreeMap::new(),
+            names: BTreeMap::new(),
+            accounts,
+            ephemeral: BTreeSet::new(),
+            tombstones: HashSet::new(),
+            tombstones_by_age: VecDeque::new(),
+            ends: Ends::default(),
+            ended: EndedNames::default(),
+        }
+    }
+
     /// Adds a tensor of `owner`.
     pub(super) fn insert(&mut self, id: TensorId, owner: &Owner, tensor: Tensor) {
         if !tensor.is_deleted() {
@@ -54,7 +64,7 @@ impl Catalog {
         }
         let counts = !tensor.is_part();
         if self.tensors.insert(id, tensor).is_none() && counts {
-            *self.by_user.entry(user_key(owner)).or_default() += 1;
+            self.accounts.of(&owner.tenant, owner.user).add(Resource::Tensors, 1);
         }
     }
 
@@ -80,11 +90,6 @@ impl Catalog {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.tensors.len()
-    }
-
-    /// How many a user has, slabs of versions not counted.
-    pub(super) fn count_of(&self, owner: &Owner) -> usize {
-        self.by_user.get(&user_key(owner)).copied().unwrap_or(0)
     }
 
     /// The tensor that already has a name in its owner's scope.
@@ -160,14 +165,8 @@ impl Catalog {
         self.bury(id);
         let tensor = self.tensors.remove(&id)?;
         self.ephemeral.remove(&(tensor.creator, id));
-        let key = user_key(owner);
-        if !tensor.is_part()
-            && let Some(count) = self.by_user.get_mut(&key)
-        {
-            *count -= 1;
-            if *count == 0 {
-                self.by_user.remove(&key);
-            }
+        if !tensor.is_part() {
+            self.accounts.of(&owner.tenant, owner.user).give(Resource::Tensors, 1);
         }
         Some(tensor)
     }
@@ -231,6 +230,15 @@ mod tests {
     use millpond_wire::{Dtype, Shape, SlabId};
 
     use super::*;
+    use crate::accounts::AllTerms;
+
+    fn catalog() -> Catalog {
+        Catalog::new(Accounts::new(AllTerms::NONE, 0))
+    }
+
+    fn count_of(catalog: &Catalog, user: u32) -> u64 {
+        catalog.accounts.of(&"local".into(), user).has(Resource::Tensors)
+    }
 
     fn owner(user: u32) -> Owner {
         Owner { tenant: "local".into(), user, group: 1 }
@@ -273,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_bare_name_is_ones_own_and_nothing_else() {
-        let mut catalog = Catalog::default();
+        let mut catalog = catalog();
         let mine = put(&mut catalog, 1, "x");
         let public = put(&mut catalog, 2, "public/x");
         let shared = put(&mut catalog, 2, "public/y");
@@ -289,15 +297,15 @@ mod tests {
         catalog.delete(mine, &owner(1));
         assert_eq!(find(&catalog, "x"), None);
         assert!(catalog.get(mine).is_some_and(Tensor::is_deleted));
-        assert_eq!(catalog.count_of(&owner(1)), 1);
+        assert_eq!(count_of(&catalog, 1), 1);
         catalog.remove(mine, &owner(1));
         assert!(catalog.is_buried(mine) && catalog.get(mine).is_none());
-        assert_eq!((catalog.count_of(&owner(1)), catalog.count_of(&owner(2))), (0, 3));
+        assert_eq!((count_of(&catalog, 1), count_of(&catalog, 2)), (0, 3));
     }
 
     #[test]
     fn a_deleted_tensor_does_not_take_its_successors_name() {
-        let mut catalog = Catalog::default();
+        let mut catalog = catalog();
         let first = put(&mut catalog, 1, "x");
         catalog.delete(first, &owner(1));
         let second = put(&mut catalog, 1, "x");
@@ -307,7 +315,7 @@ mod tests {
 
     #[test]
     fn close_names_are_proposed_closest_first() {
-        let mut catalog = Catalog::default();
+        let mut catalog = catalog();
         for name in ["acts/x", "acts/y", "weights/layer", "public/acts/xx"] {
             put(&mut catalog, 1, name);
         }

@@ -12,7 +12,7 @@ use crate::policy::answer::{Answer, Answered, gone, now};
 use crate::policy::get::wait_until;
 use crate::policy::leases::{Lease, Wanted, number_in_use};
 use crate::policy::owner::Caller;
-use crate::policy::parked::{RequestId, Ticket, Until, Wish};
+use crate::policy::parked::{RequestId, WaitKey, Wish};
 use crate::policy::pond::Pond;
 use crate::policy::ports::{ConnId, Ports};
 
@@ -62,9 +62,10 @@ impl<P: Ports> Pond<P> {
         Wanted { lease: get.lease, mode: get.mode, asked }
     }
 
-    fn wait_for_version(&mut self, ports: &P, by: RequestId, get: VersionGet) -> Answer<P::Fd> {
+    fn wait_for_version(&mut self, ports: &mut P, by: RequestId, get: VersionGet) -> Answer<P::Fd> {
+        self.room_for_wait(ports, by.conn)?;
         let deadline = wait_until(ports, get.wait_ms);
-        self.parked.park(by, Wish::Attach(get), Some(deadline));
+        self.park(by, Wish::Attach(get), Some(deadline));
         Ok(Answered::Parked)
     }
 
@@ -147,7 +148,7 @@ impl<P: Ports> Pond<P> {
         }
         let (user, since_ms) = (client.owner().user, ports.now_ms());
         let begun = Lease { target, mode, since_ms, counted: false, asked };
-        self.leases.begin(client_id, lease, begun);
+        self.leases.begin(&client.account, client_id, lease, begun);
         let token = self.leases.token(client_id, lease, target, mode, user);
         let mut fds: Vec<P::Fd> = version.manifest.iter().cloned().collect();
         let has_manifest = !fds.is_empty();
@@ -241,9 +242,9 @@ impl<P: Ports> Pond<P> {
 
     /// Answers those who waited for this version.
     pub(in crate::policy) fn wake_version(&mut self, ports: &mut P, id: VersionId) {
-        let waiting = self.parked.waiting(Until::Version);
-        let waiting: Vec<Ticket> = waiting.map(|(ticket, _)| ticket).collect();
-        for ticket in waiting {
+        let Some(version) = self.models.get(id) else { return };
+        let keys = [WaitKey::Version(id), WaitKey::Model(version.model.clone())];
+        for ticket in self.parked.for_keys(keys) {
             let Some(parked) = self.parked.get(ticket) else { continue };
             let (conn, Wish::Attach(get)) = (parked.by.conn, &parked.wish) else { continue };
             // Whom it does not concern is passed over quickly: nobody else should wait for this.

@@ -9,6 +9,7 @@ use millpond_wire::message::VersionStage;
 use millpond_wire::record::{Record, TensorRecord};
 use millpond_wire::{ClientId, Dtype, ErrorKind, Failure, Shape, SlabId, TensorId, VersionId};
 
+use crate::accounts::Charge;
 use crate::policy::answer::{Answer, Answered, from_port};
 use crate::policy::catalog::Tensor;
 use crate::policy::parked::{RequestId, Until, Wish};
@@ -25,7 +26,7 @@ pub(in crate::policy) struct MakingKey {
 }
 
 /// Slabs that are being made for a version.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(in crate::policy) struct Making {
     pub client: ClientId,
     pub class: SlabClass,
@@ -35,6 +36,8 @@ pub(in crate::policy) struct Making {
     pub has: BTreeMap<usize, Reserved>,
     /// Those that the driver makes.
     pub awaits: BTreeMap<SlabId, (usize, u64)>,
+    /// For a version that begins.
+    pub _charge: Option<Charge>,
 }
 
 /// A slab that is taken, but has no record of its tensor yet.
@@ -84,7 +87,7 @@ impl<P: Ports> Pond<P> {
             return self.slabs_are_there(ports, Some(by), key, making);
         }
         self.models.making.insert(key, making);
-        self.parked.park(by, Wish::Slabs(key), None);
+        self.park(by, Wish::Slabs(key), None);
         Ok(Answered::Parked)
     }
 

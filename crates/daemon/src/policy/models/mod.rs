@@ -19,12 +19,14 @@ mod version;
 mod wanted;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use millpond_wire::message::VersionState;
 use millpond_wire::{TensorId, TensorRef, Token, VersionId, VersionTag};
 
 use super::catalog::NameKey;
 use super::owner::{Caller, Owner};
+use crate::accounts::{Account, Accounts, Resource};
 pub(super) use listing::ModelListing;
 use making::Making;
 pub(super) use making::MakingKey;
@@ -38,15 +40,18 @@ pub(super) struct Models<F> {
     having: BTreeMap<TensorId, BTreeSet<VersionId>>,
     /// Slabs that are being made.
     making: BTreeMap<MakingKey, Making>,
+    accounts: Accounts,
 }
 
-impl<F> Default for Models<F> {
-    fn default() -> Self {
+impl<F> Models<F> {
+    /// None yet; their versions are on these accounts.
+    pub(super) fn new(accounts: Accounts) -> Self {
         Self {
             versions: BTreeMap::new(),
             models: BTreeMap::new(),
             having: BTreeMap::new(),
             making: BTreeMap::new(),
+            accounts,
         }
     }
 }
@@ -67,6 +72,13 @@ impl<F> Models<F> {
     /// The model of a version.
     pub(super) fn of_version(&self, id: VersionId) -> Option<(&NameKey, &Model)> {
         self.models.get_key_value(&self.versions.get(&id)?.model)
+    }
+
+    /// The user of each version, those that begin included.
+    pub(super) fn version_users(&self) -> impl Iterator<Item = u32> {
+        let making = self.making.values().filter(|making| making.stage.is_some());
+        let begin = making.map(|making| making.class.owner.user);
+        self.versions.values().map(|version| version.owner.user).chain(begin)
     }
 
     #[cfg(test)]
@@ -97,12 +109,20 @@ impl<F> Models<F> {
         for part in version.keeps() {
             self.having.entry(part).or_default().insert(id);
         }
-        self.versions.insert(id, version);
+        self.account(&version).add(Resource::Versions, 1);
+        if let Some(before) = self.versions.insert(id, version) {
+            self.account(&before).give(Resource::Versions, 1);
+        }
+    }
+
+    fn account(&self, version: &Version<F>) -> Rc<Account> {
+        self.accounts.of(&version.owner.tenant, version.owner.user)
     }
 
     /// Takes a version out of the books; the parts that it had may be of no use now.
     fn remove(&mut self, id: VersionId) -> Option<Version<F>> {
         let version = self.versions.remove(&id)?;
+        self.account(&version).give(Resource::Versions, 1);
         if let Some(model) = self.models.get_mut(&version.model) {
             model.forget(id);
             model.versions.retain(|other| *other != id);
@@ -209,13 +229,5 @@ impl<F> Models<F> {
     fn resolve(&self, caller: &Caller, name: &TensorRef) -> Option<(&NameKey, &Model)> {
         let own = Owner { user: name.user.unwrap_or(caller.owner.user), ..caller.owner.clone() };
         self.models.get_key_value(&NameKey::new(&own, &name.name))
-    }
-
-    /// How many versions a user has, those that are being made included.
-    fn count_of(&self, owner: &Owner) -> usize {
-        let theirs = |other: &Owner| other.tenant == owner.tenant && other.user == owner.user;
-        let versions = self.versions.values().filter(|version| theirs(&version.owner)).count();
-        let making = self.making.values();
-        versions + making.filter(|it| it.stage.is_some() && theirs(&it.class.owner)).count()
     }
 }

@@ -54,7 +54,7 @@ impl<P: Ports> Pond<P> {
         self.gpus.choose(Some(device))?;
         let class = SlabClass { device, owner, audience, size: SlabSize::Own };
         let (has, awaits) = (BTreeMap::new(), BTreeMap::new());
-        let making = Making { client, class, stage: None, has, awaits };
+        let making = Making { client, class, stage: None, has, awaits, _charge: None };
         self.make_slabs(ports, by, key, making, vec![(place, bytes)])
     }
 

@@ -10,6 +10,7 @@ use millpond_wire::{Audience, ErrorKind, Failure, LeaseId, Mode, VersionId, Vers
 
 use super::Version;
 use super::making::{Making, MakingKey};
+use crate::accounts::{Charge, Resource};
 use crate::policy::answer::{Answer, Answered, from_port, gone};
 use crate::policy::catalog::NameKey;
 use crate::policy::leases::Wanted;
@@ -48,7 +49,7 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::Invalid, message));
         }
         let Some(device) = self.gpus.choose(stage.device)? else {
-            self.parked.park(by, Wish::Stage(stage), None);
+            self.park(by, Wish::Stage(stage), None);
             return Ok(Answered::Parked);
         };
         self.may_take(&caller, &stage.model)?;
@@ -65,10 +66,9 @@ impl<P: Ports> Pond<P> {
             size: SlabSize::Own,
         };
         let wanted = self.check_parts(&mut stage, &class)?;
-        let versions = self.models.count_of(&owner);
-        if versions >= self.caps.versions_per_user {
-            let what = format!("{versions} versions of models");
-            return Err(self.cap_reached(ports, &owner, &what, "limits.versions_per_user"));
+        let account = self.account(&owner);
+        if let Err(refused) = account.check(Resource::Versions, 1) {
+            return Err(self.cap_reached(ports, &account, refused));
         }
         if self.catalog.len() + wanted.len() > self.caps.tensors {
             let message = format!("at most {} tensors and slabs are allowed", self.caps.tensors);
@@ -94,6 +94,7 @@ impl<P: Ports> Pond<P> {
             stage: Some(stage),
             has: BTreeMap::new(),
             awaits: BTreeMap::new(),
+            _charge: Some(Charge::new(&account, Resource::Versions, 1)),
         };
         self.make_slabs(ports, by, begins, making, wanted)
     }
@@ -116,7 +117,7 @@ impl<P: Ports> Pond<P> {
         let message = "the same request was sent again, and that one gets the answer";
         let earlier = self.parked.first(Until::Slabs(key));
         self.answer_parked(ports, earlier, Err(Failure::new(ErrorKind::Invalid, message)));
-        self.parked.park(by, Wish::Slabs(key), None);
+        self.park(by, Wish::Slabs(key), None);
         Ok(Answered::Parked)
     }
 

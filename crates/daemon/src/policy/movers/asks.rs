@@ -10,6 +10,7 @@ use millpond_wire::{
 };
 
 use super::Moving;
+use crate::accounts::{Charge, Resource};
 use crate::policy::answer::{Answer, Answered, now};
 use crate::policy::get::lost;
 use crate::policy::owner::{Caller, Owner};
@@ -34,7 +35,7 @@ impl<P: Ports> Pond<P> {
             let message = "the same move was requested again, and that request gets the answer";
             let earlier = self.parked.first(Until::Moved(job));
             self.answer_parked(ports, earlier, Err(Failure::new(ErrorKind::Invalid, message)));
-            self.parked.park(by, Wish::Move(job), None);
+            self.park(by, Wish::Move(job), None);
             return Ok(Answered::Parked);
         }
         let (device, slab) = self.may_move(client, &caller, what.tensor, &what, true)?;
@@ -62,14 +63,23 @@ impl<P: Ports> Pond<P> {
             return now(ReplyBody::Moved { bytes: 0, hashes: Vec::new() });
         }
         self.check_file_limit(ports, by.conn, &what)?;
-        self.room_for_move(ports, &caller, what.bytes)?;
+        let charges = self.room_for_move(ports, &caller, what.bytes)?;
         // Its process is watched, so that nothing is moved for one that is gone.
         self.record_client(ports, client)?;
         let Owner { user, group, .. } = caller.owner;
         let rights = Rights { user, group, groups: caller.groups.to_vec() };
-        let moving = Moving { client, by: rights, what, file, slab, from, cancelled: false };
+        let moving = Moving {
+            client,
+            by: rights,
+            what,
+            file,
+            slab,
+            from,
+            cancelled: false,
+            _charges: charges,
+        };
         let job = self.movers.queue(device, moving);
-        self.parked.park(by, Wish::Move(job), None);
+        self.park(by, Wish::Move(job), None);
         self.feed_mover(ports, device);
         Ok(Answered::Parked)
     }
@@ -186,18 +196,23 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    fn room_for_move(&mut self, ports: &mut P, caller: &Caller, bytes: u64) -> Result<(), Failure> {
-        let (most, most_bytes) = (self.caps.moves_per_user, self.caps.move_bytes_per_user);
-        let user = caller.owner.user;
-        let (count, sum) = self.movers.load_of(user);
-        let (what, key) = if count >= most {
-            (format!("{most} moves under way"), "limits.moves_per_user")
-        } else if count > 0 && sum.saturating_add(bytes) > most_bytes {
-            (format!("{} in moves", format_bytes(most_bytes)), "limits.move_bytes_per_user")
-        } else {
-            return Ok(());
-        };
-        Err(self.cap_reached(ports, &caller.owner, &what, key))
+    /// Charges a move to its user; one that is larger than the cap goes alone.
+    fn room_for_move(
+        &mut self,
+        ports: &mut P,
+        caller: &Caller,
+        bytes: u64,
+    ) -> Result<[Charge; 2], Failure> {
+        let account = self.account(&caller.owner);
+        let is_alone = account.has(Resource::Moves) == 0;
+        let checked = account.check(Resource::Moves, 1).and_then(|()| {
+            if is_alone { Ok(()) } else { account.check(Resource::MoveBytes, bytes) }
+        });
+        checked.map_err(|refused| self.cap_reached(ports, &account, refused))?;
+        Ok([
+            Charge::new(&account, Resource::Moves, 1),
+            Charge::new(&account, Resource::MoveBytes, bytes),
+        ])
     }
 
     pub(super) fn end_move(

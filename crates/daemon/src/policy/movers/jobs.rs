@@ -1,5 +1,7 @@
 //! Moves become jobs of a mover, with the leases and mappings that they need.
 
+use std::rc::Rc;
+
 use millpond_mover::channel::{Job, Pieces, ToMover, Work};
 use millpond_wire::message::{MoveWork, TensorMove};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, LeaseId, Mode, SlabId, TensorId};
@@ -89,6 +91,9 @@ impl<P: Ports> Pond<P> {
         }
         // The next daemon must know who may still write.
         self.record_client(ports, client)?;
+        let Some(account) = self.clients.get(client).map(|it| Rc::clone(&it.account)) else {
+            return Ok(());
+        };
         let since_ms = ports.now_ms();
         for tensor in Self::tensors_of(&moving.what) {
             let Some(mover) = self.movers.by_device.get_mut(&device) else { return Ok(()) };
@@ -100,7 +105,7 @@ impl<P: Ports> Pond<P> {
                 mover.next_lease += 1;
                 let (target, mode) = (tensor.into(), Mode::ReadWrite);
                 let begun = Lease { target, mode, since_ms, counted: false, asked: 0 };
-                self.leases.begin(client, lease, begun);
+                self.leases.begin(&account, client, lease, begun);
                 self.schedule(tensor);
                 self.is_held(tensor);
             }

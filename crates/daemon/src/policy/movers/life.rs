@@ -71,6 +71,7 @@ impl<P: Ports> Pond<P> {
                 recorded: false,
                 announced: true,
                 mover: true,
+                account: self.accounts.of_the_pond(),
             },
         );
         let mover = self.movers.by_device.entry(device).or_default();
@@ -248,7 +249,7 @@ impl<P: Ports> Pond<P> {
             Some(MoverInfo {
                 device: *device,
                 pid: client.pid,
-                moves: u32::try_from(mover.all().count()).unwrap_or(u32::MAX),
+                moves: u32::try_from(mover.sent.len() + mover.waiting.len()).unwrap_or(u32::MAX),
                 moved_bytes: mover.moved_bytes,
             })
         });

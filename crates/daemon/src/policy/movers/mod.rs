@@ -18,6 +18,7 @@ use millpond_wire::message::TensorMove;
 use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId, Token};
 
 use super::ports::Ports;
+use crate::accounts::Charge;
 
 /// Jobs of one user that a mover has at a time: enough that it never waits for the next. It takes
 /// users in turn, so each has as many, whatever the others have.
@@ -45,6 +46,8 @@ struct Moving<F> {
     /// The tensors' slabs: its own, and the one that it is copied from.
     slab: SlabId,
     from: Option<SlabId>,
+    /// For the move and its bytes.
+    _charges: [Charge; 2],
     /// Its client is gone; it ends as soon as the mover has stopped.
     cancelled: bool,
 }
@@ -96,10 +99,6 @@ impl<F> Default for Mover<F> {
 }
 
 impl<F> Mover<F> {
-    fn all(&self) -> impl Iterator<Item = &Moving<F>> {
-        self.sent.values().chain(self.waiting.iter().map(|(_, moving)| moving))
-    }
-
     fn is_idle(&self) -> bool {
         self.sent.is_empty() && self.waiting.is_empty()
     }
@@ -162,15 +161,6 @@ impl<F> Movers<F> {
         self.next_job += 1;
         self.by_device.entry(device).or_default().waiting.push_back((job, moving));
         job
-    }
-
-    /// How many moves of a user wait or run, and their bytes.
-    fn load_of(&self, user: u32) -> (usize, u64) {
-        let all = self.by_device.values().flat_map(Mover::all);
-        let theirs = all.filter(|moving| moving.by.user == user);
-        theirs.fold((0, 0), |(count, bytes), moving| {
-            (count + 1, moving.what.bytes.saturating_add(bytes))
-        })
     }
 
     /// Drops those of these jobs that have not begun.

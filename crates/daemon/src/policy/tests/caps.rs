@@ -8,7 +8,7 @@ use super::*;
 #[test]
 fn one_user_cannot_take_every_tensor() {
     let mut play = Play::new();
-    play.pond.caps.tensors_per_user = 2;
+    play.cap(Resource::Tensors, 2);
     let (conn, _) = play.client(1);
     let (other, _) = play.client(2);
     let (first, _) = play.create(conn, spec("a", 100));
@@ -30,7 +30,7 @@ fn one_user_cannot_take_every_tensor() {
     play.create(conn, spec("c", 100));
     // The count is the same for the next daemon.
     play.restart();
-    play.pond.caps.tensors_per_user = 2;
+    play.cap(Resource::Tensors, 2);
     let (conn, _) = play.client(1);
     play.refused(conn, RequestBody::TensorCreate(spec("d", 100)));
 }
@@ -38,7 +38,7 @@ fn one_user_cannot_take_every_tensor() {
 #[test]
 fn the_operator_looks_however_many_clients_there_are() {
     let mut play = Play::new();
-    play.pond.caps.clients = 1;
+    play.pond.accounts.set_terms(|terms| terms.with_in_all(Resource::Clients, 1));
     play.client(1);
     let conn = play.connect(1);
     assert!(matches!(play.hello(conn, ClientId::random(), false), ReplyBody::Failure(_)));

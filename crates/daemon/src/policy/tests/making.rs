@@ -258,7 +258,7 @@ fn limits_hold() {
     let failure = play.refused(conn, get("x", 2, Mode::ReadOnly, 0));
     assert_eq!(failure.kind, ErrorKind::TooMany);
     assert!(play.exists(info.tensor));
-    play.pond.caps.clients = 1;
+    play.pond.accounts.set_terms(|terms| terms.with_in_all(Resource::Clients, 1));
     let conn = play.connect(1);
     assert!(matches!(play.hello(conn, ClientId::random(), false), ReplyBody::Failure(_)));
 }

@@ -1,5 +1,6 @@
 //! The rules of a pond, in a world that the test plays.
 
+mod accounts;
 mod caps;
 mod collecting;
 mod corners;
@@ -38,6 +39,7 @@ use millpond_wire::{
 };
 
 use super::*;
+use crate::accounts::{AllTerms, Resource};
 
 const GPU: GpuUuid = GpuUuid([1; 16]);
 const MIB: u64 = 1 << 20;
@@ -85,6 +87,8 @@ struct World {
     bumped: Vec<usize>,
     /// The programs that the keeper was asked to go over to.
     upgrades: Vec<String>,
+    /// No more descriptors may be in flight.
+    no_page: bool,
 }
 
 impl Ports for World {
@@ -185,8 +189,8 @@ impl Ports for World {
         self.group_asks.push(ask);
     }
 
-    fn page(&self) -> Option<u64> {
-        Some(u64::MAX)
+    fn page(&mut self, _conn: ConnId) -> Option<u64> {
+        (!self.no_page).then_some(u64::MAX)
     }
 
     fn bump(&mut self, slots: [usize; 2]) {
@@ -229,15 +233,19 @@ struct Play {
 }
 
 const LIMITS: Caps = Caps {
-    clients: 100,
+    terms: AllTerms::NONE
+        .with_in_all(Resource::Clients, 100)
+        .with(Resource::Tensors, 1000)
+        .with(Resource::Versions, 100)
+        .with(Resource::Moves, 8)
+        .with(Resource::MoveBytes, 64 * MIB)
+        .with(Resource::Events, 4096),
+    own_user: 0,
     tensors: 1000,
-    tensors_per_user: 1000,
-    versions_per_user: 100,
+    clients_per_process: 8,
     keep_previous: 1,
     leases_per_client: 100,
     recycle_bytes: 64 * MIB,
-    moves_per_user: 8,
-    move_bytes_per_user: 64 * MIB,
     movers: MoverLimits { patience_ms: 1000, idle_ms: 500 },
 };
 
@@ -250,6 +258,11 @@ impl Play {
         let mut play = Play { pond, world, next_conn: 1, next_number: 1, pids, proofs };
         play.driver_ready(1 << 30);
         play
+    }
+
+    /// Another cap for users; the operator's stays.
+    fn cap(&mut self, resource: Resource, per_user: u64) {
+        self.pond.accounts.set_terms(|terms| terms.with(resource, per_user));
     }
 
     fn driver_ready(&mut self, capacity_bytes: u64) {
@@ -457,6 +470,7 @@ impl Play {
     /// so.
     fn check_held(&self) {
         self.check_indexes();
+        assert_eq!(self.pond.check_accounts(), Ok(()));
         let mut expected: Vec<Held> =
             self.pond.slabs.iter().map(|(id, _)| Held::Slab(id)).collect();
         let recorded = self.pond.clients.iter().filter(|(_, client)| client.recorded);

@@ -579,8 +579,8 @@ fn a_manifest_that_could_change_is_not_held() {
 #[test]
 fn a_user_has_so_many_versions() {
     let mut play = Play::new();
-    play.pond.caps.versions_per_user = 1;
-    play.pond.caps.tensors_per_user = 1;
+    play.cap(Resource::Versions, 1);
+    play.cap(Resource::Tensors, 1);
     let (loader, _) = play.client(1);
     play.stage(loader, staging("m", None, &[2, 2]));
     play.create(loader, spec("t", 10));

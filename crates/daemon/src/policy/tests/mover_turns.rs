@@ -46,7 +46,7 @@ impl Play {
 #[test]
 fn the_moves_of_one_user_do_not_keep_those_of_another_from_the_mover() {
     let mut play = Play::new();
-    play.pond.caps.moves_per_user = 100;
+    play.cap(Resource::Moves, 100);
     let ((one, _), (other, _)) = (play.client(1), play.client(2));
     let (first, _) = play.create(one, spec("x", 100));
     let (second, _) = play.create(other, spec("x", 100));
@@ -87,7 +87,7 @@ fn a_job_has_its_callers_rights() {
 #[test]
 fn the_moves_of_a_process_that_is_gone_are_dropped_or_stopped() {
     let mut play = Play::new();
-    play.pond.caps.moves_per_user = 100;
+    play.cap(Resource::Moves, 100);
     let ((conn, client), (other, _)) = (play.client(1), play.client(1));
     let (info, _) = play.create(conn, spec("x", 100));
     let (kept, _) = play.create(other, spec("y", 100));

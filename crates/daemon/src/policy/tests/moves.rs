@@ -589,7 +589,7 @@ fn a_second_move_waits(play: &mut Play) -> (ConnId, TensorInfo, Vec<u64>) {
     let ((first, _), (second, _)) = (play.client(1), play.client(1));
     let (x, _) = play.create(first, spec("x", 40 * MIB));
     play.start_move(first, put(x.tensor, MIB));
-    play.pond.caps.moves_per_user = 100;
+    play.cap(Resource::Moves, 100);
     let (other, _) = play.create(first, spec("y", 40 * MIB));
     for _ in 0..16 {
         play.start_move(first, put(other.tensor, MIB));

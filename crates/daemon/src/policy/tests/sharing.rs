@@ -88,7 +88,7 @@ fn tenants_know_nothing_of_each_other() {
     };
     assert_eq!((sees(here), sees(there)), ((1, 2), (1, 0)));
     // What one has does not count for the other, though the numbers of the users are the same.
-    play.pond.caps.tensors_per_user = 2;
+    play.cap(Resource::Tensors, 2);
     play.create(there, spec("x", 100));
 }
 

@@ -14,10 +14,11 @@ impl Play {
         target: LeaseTarget,
         numbers: std::ops::RangeInclusive<u64>,
     ) {
+        let account = std::rc::Rc::clone(&self.pond.clients.get(client).unwrap().account);
         for number in numbers {
             let lease =
                 Lease { target, mode: Mode::ReadOnly, since_ms: number, counted: false, asked: 0 };
-            self.pond.leases.begin(client, LeaseId(number), lease);
+            self.pond.leases.begin(&account, client, LeaseId(number), lease);
         }
     }
 

@@ -148,7 +148,7 @@ impl<P: Ports> Pond<P> {
         if is_begun && let Some(answer) = self.go_on(ports, &mut job) {
             return answer;
         }
-        let ticket = self.parked.park(by, Wish::Answer, None);
+        let Some(ticket) = self.park(by, Wish::Answer, None) else { return Ok(Answered::Sent) };
         let is_long = weight > self.turns.slice();
         let waiting = Waiting { ticket, conn: by.conn, is_long, admin: caller.admin, job };
         self.turns.add(user, waiting, is_begun);
@@ -198,10 +198,15 @@ impl<P: Ports> Pond<P> {
         answer
     }
 
+    fn next_turn(&mut self) -> Option<(u32, Waiting)> {
+        let Self { clients, turns, .. } = self;
+        turns.next(|conn| clients.connection(conn).is_some_and(|it| it.account.is_full()))
+    }
+
     /// One turn of what waits. Returns when to come again.
     pub(super) fn take_turns(&mut self, ports: &mut P) -> Option<u64> {
         self.turns.begin_turn(|conn| ports.backlog(conn) > 0);
-        while let Some((user, mut waiting)) = self.turns.next() {
+        while let Some((user, mut waiting)) = self.next_turn() {
             let Some(answer) = self.go_on(ports, &mut waiting.job) else {
                 self.turns.add(user, waiting, true);
                 continue;

@@ -129,8 +129,9 @@ impl Turns {
 
     /// Takes out what is next, if the turn has room for it: what was begun before what was not, and
     /// others before the user who had the last slice. Nothing is begun for a connection that has not
-    /// read its last answer, nor for a user with too many of them, but for the operator.
-    pub(super) fn next(&mut self) -> Option<(u32, Waiting)> {
+    /// read its last answer, nor for a user with too many of them or too much that is sent and not
+    /// read, but for the operator.
+    pub(super) fn next(&mut self, is_full: impl Fn(ConnId) -> bool) -> Option<(u32, Waiting)> {
         self.has_more = false;
         let begun = self.users.values().flat_map(|user| &user.begun);
         let may_be_long = begun.filter(|begun| begun.is_long).count() < LONG_AT_ONCE;
@@ -139,7 +140,7 @@ impl Turns {
             let is_over = self.kept_of.get(id).is_some_and(|entries| *entries >= most);
             let may = |waiting: &Waiting| {
                 !kept.contains_key(&waiting.conn)
-                    && (waiting.admin || !is_over)
+                    && (waiting.admin || !(is_over || is_full(waiting.conn)))
                     && (may_be_long || !waiting.is_long)
             };
             let conn = match user.begun.is_empty() {

@@ -38,7 +38,7 @@ fn what_is_being_made_is_retired_by_its_owner_alone_and_leaves_nothing() {
 #[test]
 fn what_is_being_made_counts_for_its_user_and_its_tag_is_taken() {
     let mut play = Play::new();
-    play.pond.caps.versions_per_user = 2;
+    play.cap(Resource::Versions, 2);
     let (first, _) = play.client(1);
     let (second, _) = play.client(1);
     let (other, _) = play.client(2);

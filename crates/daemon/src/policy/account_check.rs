@@ -1,0 +1,66 @@
+//! Whether the accounts say what there is, counted anew.
+
+use std::collections::BTreeMap;
+
+use super::pond::Pond;
+use super::ports::Ports;
+use crate::accounts::Resource;
+
+impl<P: Ports> Pond<P> {
+    /// The first account that says something else than there is: for tests, of this crate and
+    /// others. What only the event loop counts is not looked at.
+    ///
+    /// # Errors
+    /// Which one, in words.
+    pub fn check_accounts(&self) -> Result<(), String> {
+        let mut there: BTreeMap<(u32, Resource), u64> = BTreeMap::new();
+        let mut count = |user: u32, resource| *there.entry((user, resource)).or_default() += 1;
+        for (id, client) in self.clients.iter().filter(|(_, client)| !client.mover) {
+            count(client.owner().user, Resource::Clients);
+            self.leases.of(id).for_each(|_| count(client.owner().user, Resource::Leases));
+        }
+        for (_, tensor) in self.catalog.iter().filter(|(_, tensor)| !tensor.is_part()) {
+            if let Some(slab) = self.slabs.get(tensor.slab) {
+                count(slab.class.owner.user, Resource::Tensors);
+            }
+        }
+        for user in self.models.version_users() {
+            count(user, Resource::Versions);
+        }
+        for conn in self.parked.conns() {
+            if let Some(connection) = self.clients.connection(conn) {
+                count(connection.caller.owner.user, Resource::Waits);
+            }
+        }
+        let counted = [
+            Resource::Clients,
+            Resource::Leases,
+            Resource::Tensors,
+            Resource::Versions,
+            Resource::Waits,
+        ];
+        let mut said: BTreeMap<(u32, Resource), u64> = BTreeMap::new();
+        for account in self.accounts.all() {
+            for resource in counted {
+                *said.entry((account.user(), resource)).or_default() += account.has(resource);
+            }
+        }
+        for resource in counted {
+            let sum: u64 = said.iter().filter(|((_, of), _)| *of == resource).map(|(_, n)| n).sum();
+            let all = self.accounts.in_all(resource);
+            if sum != all {
+                return Err(format!("users have {sum} {} and all {all}", resource.name()));
+            }
+        }
+        said.retain(|_, number| *number > 0);
+        for key in there.keys().chain(said.keys()) {
+            let number = |map: &BTreeMap<_, u64>| map.get(key).copied().unwrap_or(0);
+            if number(&there) != number(&said) {
+                let (user, resource) = (key.0, key.1.name());
+                let (there, said) = (number(&there), number(&said));
+                return Err(format!("user {user} has {there} {resource}, the account says {said}"));
+            }
+        }
+        Ok(())
+    }
+}
