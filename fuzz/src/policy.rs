@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::bytes::Bytes;
 use crate::memory;
 use crate::requests;
-use crate::world::{self, CAPACITY, GPU, LIMITS, World};
+use crate::world::{self, CAPACITY, GPU, LIMITS, TENSORS_PER_USER, World};
 
 /// Steps after which an input is long enough: more of the same only takes time.
 const STEPS: usize = 300;
@@ -319,7 +319,7 @@ impl Play {
             }
         }
         assert!(slab_bytes <= CAPACITY, "{slab_bytes} bytes of slabs");
-        assert!(tensors.values().all(|count| *count <= LIMITS.tensors_per_user));
+        assert!(tensors.values().all(|count| *count as u64 <= TENSORS_PER_USER));
         assert!(all <= LIMITS.tensors);
         check_models(&books);
     }

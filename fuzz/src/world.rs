@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use millpond_daemon::accounts::{AllTerms, Resource};
 use millpond_daemon::policy::{
     Caps, ConnId, Device, GroupAsk, Held, MoverLimits, Pond, PortError, Ports,
 };
@@ -17,17 +18,24 @@ use crate::movers::Movers;
 pub const GPU: GpuUuid = GpuUuid([1; 16]);
 /// What the pond may take of it.
 pub const CAPACITY: u64 = 1 << 30;
+pub const TENSORS_PER_USER: u64 = 4;
 /// Small, so that they are reached.
 pub const LIMITS: Caps = Caps {
-    clients: 6,
+    terms: AllTerms::NONE
+        .with_in_all(Resource::Clients, 6)
+        .with(Resource::Tensors, TENSORS_PER_USER)
+        .with(Resource::Versions, 3)
+        .with(Resource::Leases, 8)
+        .with(Resource::Waits, 4)
+        .with(Resource::Moves, 3)
+        .with(Resource::MoveBytes, 4 << 20)
+        .with(Resource::Events, 16),
+    own_user: 0,
     tensors: 7,
-    tensors_per_user: 4,
-    versions_per_user: 3,
+    clients_per_process: 3,
     keep_previous: 1,
     leases_per_client: 5,
     recycle_bytes: 80 << 20,
-    moves_per_user: 3,
-    move_bytes_per_user: 4 << 20,
     movers: MoverLimits { patience_ms: 1000, idle_ms: 500 },
 };
 
@@ -206,7 +214,7 @@ impl Ports for World {
         self.asked.push(slab);
     }
 
-    fn page(&self) -> Option<u64> {
+    fn page(&mut self, _conn: ConnId) -> Option<u64> {
         Some(0)
     }
 
