@@ -102,7 +102,7 @@ fn a_save_that_is_ended_leaves_no_half_files() {
         eventually("a move", || {
             scene.pond.status().movers.iter().any(|mover| mover.moves > 0).then_some(())
         });
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "under another name");
+        assert!(fs::read_dir(&folder).unwrap().count() <= 1, "without a name, or under another");
         assert!(!path.exists());
         let pid = child.id().to_string();
         let sent = std::process::Command::new("kill").args(["-INT", &pid]).status();

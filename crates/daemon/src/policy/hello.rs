@@ -122,21 +122,10 @@ impl<P: Ports> Pond<P> {
         let Some(client) = self.clients.get(id).filter(|client| !client.recorded) else {
             return Ok(());
         };
-        let pidfd = match (&client.pidfd, client.conn) {
-            (Some(pidfd), _) => pidfd.clone(),
-            (None, conn) => {
-                let Some(pidfd) = conn.and_then(|conn| ports.peer_pidfd(conn)) else {
-                    if let Some(conn) = conn {
-                        ports.close(conn);
-                    }
-                    let message = "your process cannot be watched: it has ended, or the daemon has no \
-                                   descriptors left";
-                    return Err(Failure::new(ErrorKind::Internal, message));
-                };
-                ports.watch(id, &pidfd);
-                self.clients.watched(id, pidfd.clone());
-                pidfd
-            }
+        let (known, conn) = (client.pidfd.clone(), client.conn);
+        let pidfd = match known {
+            Some(pidfd) => pidfd,
+            None => self.watch_process(ports, id, conn)?,
         };
         let Some(client) = self.clients.get(id) else { return Ok(()) };
         ports.hold(Held::Client(id), Backing::default(), &pidfd).map_err(from_port)?;
@@ -151,6 +140,40 @@ impl<P: Ports> Pond<P> {
             self.happened(ports, EventKind::ClientConnected, None, None, Some(user), text);
         }
         Ok(())
+    }
+
+    /// The end of a client's process is noticed from now on, also without a connection.
+    pub(super) fn watch_client(&mut self, ports: &mut P, id: ClientId) -> Result<(), Failure> {
+        let Some(client) = self.clients.get(id) else { return Ok(()) };
+        let (is_watched, conn) = (client.pidfd.is_some(), client.conn);
+        if is_watched { Ok(()) } else { self.watch_process(ports, id, conn).map(drop) }
+    }
+
+    fn watch_process(
+        &mut self,
+        ports: &mut P,
+        id: ClientId,
+        conn: Option<ConnId>,
+    ) -> Result<P::Fd, Failure> {
+        let Some(pidfd) = conn.and_then(|conn| ports.peer_pidfd(conn)) else {
+            if let Some(conn) = conn {
+                ports.close(conn);
+            }
+            let message = "your process cannot be watched: it has ended, or the daemon has no \
+                           descriptors left";
+            return Err(Failure::new(ErrorKind::Internal, message));
+        };
+        ports.watch(id, &pidfd);
+        self.clients.watched(id, pidfd.clone());
+        Ok(pidfd)
+    }
+
+    /// Ends a client without a connection that holds nothing and has no move under way.
+    pub(super) fn end_if_idle(&mut self, ports: &mut P, id: ClientId, why: &str) {
+        let is_idle = |client: &Client<P::Fd>| client.is_silent() && !client.recorded;
+        if self.clients.get(id).is_some_and(is_idle) && !self.movers.run_for(id) {
+            self.end_client(ports, id, Ending::Released, why);
+        }
     }
 
     /// The next daemon needs not wait for it any more: it holds nothing.
@@ -235,8 +258,8 @@ impl<P: Ports> Pond<P> {
             return;
         };
         if !client.recorded {
-            // It never held anything: there is nothing to wait for.
-            self.end_client(ports, id, Ending::Released, "hung up and held nothing");
+            // It never held anything: only a move that it may ask for again is waited for.
+            self.end_if_idle(ports, id, "hung up and held nothing");
             return;
         }
         let (program, pid) = (&client.program, client.pid);

@@ -64,8 +64,8 @@ impl<P: Ports> Pond<P> {
         }
         self.check_file_limit(ports, by.conn, &what)?;
         let charges = self.room_for_move(ports, &caller, what.bytes)?;
-        // Its process is watched, so that nothing is moved for one that is gone.
-        self.record_client(ports, client)?;
+        // So that nothing is moved for a process that is gone.
+        self.watch_client(ports, client)?;
         let Owner { user, group, .. } = caller.owner;
         let rights = Rights { user, group, groups: caller.groups.to_vec() };
         let moving = Moving {
@@ -226,6 +226,7 @@ impl<P: Ports> Pond<P> {
         // Who hung up meanwhile asks again.
         let ticket = self.parked.first(Until::Moved(job));
         self.answer_parked(ports, ticket, answer);
+        self.end_if_idle(ports, moving.client, "hung up, and its moves have ended");
     }
 
     /// Nobody waits for these any more; what runs, runs to its end.

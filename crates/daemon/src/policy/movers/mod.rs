@@ -194,6 +194,14 @@ impl<F> Movers<F> {
         out
     }
 
+    /// Whether a move of this client is under way, or waits for its turn.
+    pub(super) fn run_for(&self, client: ClientId) -> bool {
+        self.by_device.values().any(|mover| {
+            let waiting = mover.waiting.iter().map(|(_, moving)| moving);
+            waiting.chain(mover.sent.values()).any(|it| it.client == client && !it.cancelled)
+        })
+    }
+
     /// Takes out every move that has not begun.
     fn take_waiting(&mut self) -> Vec<(u64, Moving<F>)> {
         self.by_device.values_mut().flat_map(|mover| mover.waiting.drain(..)).collect()
