@@ -250,9 +250,9 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) 
             1 => RequestBody::PondStatus,
             2 => RequestBody::ClientList,
             // Kinds that came later share a number, so that old inputs keep their meaning.
-            _ if decide.flag() => RequestBody::MovesExpected {
-                device: decide.flag().then_some(GPU),
-            },
+            _ if decide.flag() => {
+                RequestBody::MovesExpected { device: decide.flag().then_some(GPU) }
+            }
             _ => RequestBody::Unknown,
         },
     }

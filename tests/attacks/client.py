@@ -35,7 +35,7 @@ KINDS = {1: "internal", 2: "invalid", 3: "not_found", 4: "exists", 5: "denied", 
          9: "later", 10: "draining", 11: "lost", 12: "driver", 13: "protocol", 14: "unknown_kind", 17: "timeout", 18: "no_device",
          19: "file", 20: "mover", 21: "retired", 22: "in_use", 23: "unsupported"}
 # What a welcome may carry to prove an identity with in the next hello, by any of these names.
-PROOFS = ("token", "proof", "secret", "clientToken")
+PROOFS = ("pond", "token")
 REPLIES = {value: name for name, value in vars(ReplyBody).items() if isinstance(value, int)}
 
 

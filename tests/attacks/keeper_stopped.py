@@ -33,7 +33,7 @@ def longest(seconds):
 
 
 def a_stopped_keeper_delays_nobody(pond, report):
-    pond = pond()
+    pond = pond(settings={"limits.clients_per_process": 2 * CLIENTS})
     a, b = pond.actor(A), pond.actor(B)
     keeper = pond.admin().keeperPid
     alone = a.call(longest, 0.5)

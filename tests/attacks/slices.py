@@ -56,7 +56,7 @@ def ping():
 
 
 def a_large_answer_is_made_in_slices(pond, report):
-    pond = pond()
+    pond = pond(settings={"limits.clients_per_process": 2 * CONNECTIONS})
     a, b = pond.actor(A), pond.actor(B)
     report.note("leases of B on one tensor", b.call(prepare))
     a.call(greet)

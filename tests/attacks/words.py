@@ -51,7 +51,8 @@ def nonsense():
         for offset in (2**64 - 4096, 2**63 - 1, 2**63):
             found[f"{name} at {offset}"] = client.refused(connection.move, kind, tensor, 4096, file, file_offset=offset)
     claim = client.table("LeaseClaim", lease=1, tensor=tensor, mode=client.RO, token=bytes(15))
-    connection = client.Connection(claims=True)
+    connection.close()
+    connection = client.Connection(client=connection.client, proof=connection.proof, claims=True)
     try:
         connection.ask("Claim", leases=[claim], last=True)
         message = "accepted"
