@@ -169,7 +169,12 @@ impl World {
     ) -> Result<(), Violation> {
         match body {
             ReplyBody::Done => self.expected.remove(name).map_or((), drop),
-            ReplyBody::Failure(failure) if failure.kind == ErrorKind::InUse => {}
+            ReplyBody::Failure(failure) if failure.kind == ErrorKind::InUse => {
+                // The first of several may have removed it, and a join made it again.
+                if repeated {
+                    self.expected.remove(name);
+                }
+            }
             ReplyBody::Failure(failure) if failure.kind == ErrorKind::NotFound => {
                 // The first of several may have removed it.
                 let known = self.expected.remove(name).is_some() && !repeated;
