@@ -84,6 +84,7 @@ class Client:
         self.program, self.identity = program, uuid.uuid4()
         self.number = self.leases = 0
         self.held = {}  # number of a lease: what a claim of it needs
+        self.proof = {}  # of the last welcome: the pond, and a token that proves the identity
         self.connect()
 
     def connect(self):
@@ -93,7 +94,8 @@ class Client:
         if peer[1] not in (os.geteuid(), 0):
             raise SystemExit(f"user {peer[1]} serves this pond")
         self.welcome, fds = self.ask("Hello", magic=0x504F4E44, version=1, client=to_id(self.identity), program=self.program,
-                                     claims=bool(self.held))
+                                     claims=bool(self.held), **self.proof)
+        self.proof = {"pond": self.welcome.pond, "token": self.welcome.token}
         for page in fds:  # the page of counters, which this client does not use
             os.close(page)
         if self.held:
