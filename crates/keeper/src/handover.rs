@@ -187,6 +187,13 @@ pub enum HandoverError {
     Io { what: String, source: io::Error },
 }
 
+/// An error in one line, with its causes.
+#[must_use]
+pub fn in_full(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |error| error.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
 impl HandoverError {
     pub(crate) fn io<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Self {
         let what = what.into();
@@ -196,9 +203,7 @@ impl HandoverError {
     /// All of it in one line, with its causes.
     #[must_use]
     pub fn in_full(&self) -> String {
-        let first: &dyn std::error::Error = self;
-        let causes = std::iter::successors(first.source(), |error| error.source());
-        causes.fold(self.to_string(), |text, cause| format!("{text}: {cause}"))
+        in_full(self)
     }
 
     /// What to do about it.

@@ -29,6 +29,7 @@ mod rights;
 mod running;
 mod service;
 
+pub use handover::in_full;
 pub use keeper::{
     About, CHECK_ARGUMENT, ExitReason, FolderHolder, KeeperError, KeeperStart, Launch, PROGRAM,
     Restored, adopt_stdin, restore, run,

@@ -118,16 +118,6 @@ impl Account {
         checked
     }
 
-    /// Takes so much more, if the user may have it.
-    ///
-    /// # Errors
-    /// As [`Self::check`]; nothing was taken then.
-    pub fn take(&self, resource: Resource, more: u64) -> Result<(), Refused> {
-        self.check(resource, more)?;
-        self.add(resource, more);
-        Ok(())
-    }
-
     /// The user has so much more, whatever the caps are: it was there before, or was checked.
     pub fn add(&self, resource: Resource, more: u64) {
         for count in self.counts(resource) {

@@ -2,6 +2,15 @@ use proptest::prelude::*;
 
 use super::*;
 
+impl Account {
+    /// As policy and shell do: a check, and what was checked.
+    fn take(&self, resource: Resource, more: u64) -> Result<(), Refused> {
+        self.check(resource, more)?;
+        self.add(resource, more);
+        Ok(())
+    }
+}
+
 fn tenant() -> Rc<str> {
     "local".into()
 }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use millpond_wire::message::{Event, EventKind, Reply, ReplyBody};
 use millpond_wire::{Audience, Epoch, LeaseTarget, TensorName};
 
-use super::owner::{Caller, Owner};
+use super::owner::{Caller, LOCAL_TENANT, Owner};
 use super::pond::Pond;
 use super::ports::{ConnId, Ports};
 use crate::accounts::{Account, Accounts, Resource};
@@ -21,8 +21,6 @@ const KEPT: usize = 16_384;
 const GONE: usize = 1024;
 /// Messages that may wait on a connection before its next events wait here instead.
 const BACKLOG: usize = 64;
-/// The tenant of the machine's own users.
-const LOCAL_TENANT: &str = "local";
 
 /// Who may know. Kept with the event: its tensor may be gone when somebody reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

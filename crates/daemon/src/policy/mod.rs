@@ -48,7 +48,7 @@ pub use caps::Caps;
 pub use gpus::DriverState;
 pub use groups::{GroupAsk, GroupCaller, GroupReading, GroupWork};
 pub use movers::MoverLimits;
-pub use owner::{Caller, Owner};
+pub use owner::{Caller, LOCAL_TENANT, Owner};
 pub use pond::Pond;
 pub use ports::{ConnId, DriverFailure, Held, OverLimit, PortError, Ports};
 pub use public::PublicWriter;

@@ -4,6 +4,9 @@ use std::rc::Rc;
 
 use millpond_wire::{Audience, ErrorKind, Failure};
 
+/// The tenant of the machine's own users.
+pub const LOCAL_TENANT: &str = "local";
+
 /// A user of a tenant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Owner {

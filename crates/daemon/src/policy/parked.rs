@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use millpond_wire::message::{Target, TensorCreate, TensorGet, VersionGet, VersionStage};
-use millpond_wire::{SlabId, TensorId, TensorRef, VersionId, VersionTarget};
+use millpond_wire::{SlabId, TensorId, VersionId, VersionTarget};
 
 use super::catalog::NameKey;
 use super::models::MakingKey;
-use super::owner::{Caller, Owner};
+use super::owner::Caller;
 use super::ports::ConnId;
 use crate::accounts::{Account, Charge, Resource};
 
@@ -79,23 +79,17 @@ pub(super) enum WaitKey {
     Model(NameKey),
 }
 
-/// What a name means to a caller.
-fn meaning(caller: &Caller, name: &TensorRef) -> NameKey {
-    let owner = Owner { user: name.user.unwrap_or(caller.owner.user), ..caller.owner.clone() };
-    NameKey::new(&owner, &name.name)
-}
-
 impl Wish {
     /// What wakes a get of this caller.
     pub(super) fn key(&self, caller: &Caller) -> Option<WaitKey> {
         Some(match self {
             Wish::Get(get) => match &get.target {
                 Target::Id(id) => WaitKey::Tensor(*id),
-                Target::Name(name) => WaitKey::TensorName(meaning(caller, name)),
+                Target::Name(name) => WaitKey::TensorName(NameKey::meant(caller, name)),
             },
             Wish::Attach(get) => match &get.target {
                 VersionTarget::Id(id) => WaitKey::Version(*id),
-                VersionTarget::Name(name) => WaitKey::Model(meaning(caller, &name.model)),
+                VersionTarget::Name(name) => WaitKey::Model(NameKey::meant(caller, &name.model)),
             },
             _ => return None,
         })

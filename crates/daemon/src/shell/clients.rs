@@ -12,14 +12,12 @@ use super::conn::Conn;
 use super::{HELLO_WITHIN, Listener, ROUND, Server, TURN};
 use crate::accounts::Resource;
 use crate::descriptors;
-use crate::policy::{ConnId, Owner, Ports};
+use crate::policy::{ConnId, LOCAL_TENANT, Owner, Ports};
 
 /// The user that the kernel shows for one it cannot name: nobody can be told from another.
 const OVERFLOW_USER: u32 = 65_534;
 /// Before a connection is looked at again that there is no descriptor for.
 const SHORT_PAUSE: Duration = Duration::from_millis(5);
-/// The tenant of the machine's own users.
-const LOCAL_TENANT: &str = "local";
 
 impl Server {
     pub(super) fn conn_event(&mut self, id: ConnId) {

@@ -16,7 +16,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use millpond_wire::{GpuUuid, fd};
+use millpond_wire::{GpuUuid, characters, fd};
 use rustix::fs::OFlags;
 
 /// Names of one lock. The first that can be used counts, for everybody alike: the next is for a
@@ -55,6 +55,13 @@ enum Side {
     Users,
 }
 
+impl Side {
+    /// That of this process.
+    fn own() -> Self {
+        if rustix::process::geteuid().is_root() { Side::Root } else { Side::Users }
+    }
+}
+
 /// What came of one name.
 enum Tried {
     Locked(File),
@@ -69,20 +76,17 @@ enum Tried {
 /// # Errors
 /// [`GpuLockError`].
 pub fn take(folder: &Path, gpu: GpuUuid, runtime_dir: &str) -> Result<File, GpuLockError> {
-    let user = rustix::process::geteuid();
-    let side = if user.is_root() { Side::Root } else { Side::Users };
-    Locks { folder, gpu, root: 0 }.take(side, runtime_dir)
+    Locks { folder, gpu, root: 0 }.take(Side::own(), runtime_dir)
 }
 
 /// Whether a lock that is held is one of a file that others find.
 pub fn is_there(folder: &Path, gpu: GpuUuid, held: &OwnedFd) -> bool {
-    let side = if rustix::process::geteuid().is_root() { Side::Root } else { Side::Users };
     let Ok(held) = rustix::fs::fstat(held) else { return true };
     let found = |path: PathBuf| {
         let found = std::fs::symlink_metadata(path);
         found.is_ok_and(|found| (found.dev(), found.ino()) == (held.st_dev, held.st_ino))
     };
-    Locks { folder, gpu, root: 0 }.paths(side).any(found)
+    Locks { folder, gpu, root: 0 }.paths(Side::own()).any(found)
 }
 
 /// The lock files of one GPU.
@@ -255,17 +259,9 @@ fn holder(file: &mut File) -> String {
     let mut bytes = Vec::new();
     let _ = file.by_ref().take(4096).read_to_end(&mut bytes);
     let text = String::from_utf8_lossy(&bytes);
-    let line = text.trim().chars().take(SHOWN).collect::<String>();
-    let shown: String = line
-        .chars()
-        .flat_map(|char| {
-            let plain = char == '\'' || char == '"';
-            let mut escaped = char.escape_debug();
-            std::iter::from_fn(move || if plain { None } else { escaped.next() })
-                .chain(plain.then_some(char))
-        })
-        .collect();
-    if shown.is_empty() { "another pond".to_owned() } else { shown }
+    let line: String = text.trim().chars().take(SHOWN).collect();
+    let shown = characters::shown(&line);
+    if shown.is_empty() { "another pond".to_owned() } else { shown.into_owned() }
 }
 
 #[cfg(test)]

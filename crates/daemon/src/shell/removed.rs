@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use millpond_keeper::channel::{HoldKey, KeyView};
-use millpond_keeper::{Restored, restore};
+use millpond_keeper::{Restored, in_full, restore};
 use millpond_wire::{GpuUuid, runtime_dir};
 
 use super::watcher::Source;
@@ -57,15 +57,7 @@ impl Server {
                     Err(text) => self.folder_trouble(&folder, text),
                 }
             }
-            Err(error) => {
-                let mut text = error.to_string();
-                let mut source = std::error::Error::source(&error);
-                while let Some(error) = source {
-                    text = format!("{text}: {error}");
-                    source = error.source();
-                }
-                self.folder_trouble(&folder, text);
-            }
+            Err(error) => self.folder_trouble(&folder, in_full(&error)),
         }
     }
 

@@ -59,7 +59,7 @@ mod kind {
 
 impl Why {
     /// All of them; the place is the number on the channel.
-    const ALL: [Why; 7] = [
+    pub(super) const ALL: [Why; 7] = [
         Why::Epoch,
         Why::Range,
         Why::File,

@@ -111,18 +111,7 @@ fn a_number_that_leaves_a_user_as_it_is_is_nobodys() {
 }
 
 fn from_mover() -> impl Strategy<Value = FromMover> {
-    let why = || {
-        let all = [
-            Why::Epoch,
-            Why::Range,
-            Why::File,
-            Why::Driver,
-            Why::Unsupported,
-            Why::Denied,
-            Why::Cancelled,
-        ];
-        proptest::sample::select(all.to_vec())
-    };
+    let why = || proptest::sample::select(Why::ALL.to_vec());
     prop_oneof![
         Just(FromMover::Ready),
         text().prop_map(|text| FromMover::Failed { text }),

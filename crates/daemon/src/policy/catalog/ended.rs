@@ -53,8 +53,7 @@ impl EndedNames {
 
     /// What a name meant to a caller, by the rule by which names are found.
     pub(super) fn find(&self, caller: &Caller, name: &TensorRef) -> Option<&Ended> {
-        let own = Owner { user: name.user.unwrap_or(caller.owner.user), ..caller.owner.clone() };
-        let found = self.by_name.get(&NameKey::new(&own, &name.name));
+        let found = self.by_name.get(&NameKey::meant(caller, name));
         found.filter(|ended| caller.may_use(&ended.owner, ended.audience))
     }
 }

@@ -97,10 +97,9 @@ impl Catalog {
         self.names.get(&NameKey::new(owner, name)).copied()
     }
 
-    /// What a name means to a caller: one's own, or exactly the owner's that was written.
+    /// The tensor that a name means to a caller.
     pub(super) fn resolve(&self, caller: &Caller, name: &TensorRef) -> Option<TensorId> {
-        let own = Owner { user: name.user.unwrap_or(caller.owner.user), ..caller.owner.clone() };
-        self.named(&own, &name.name)
+        self.names.get(&NameKey::meant(caller, name)).copied()
     }
 
     /// Gives a tensor of `owner` a name that is free; from then on it does not end with its

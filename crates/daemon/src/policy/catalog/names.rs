@@ -33,6 +33,12 @@ impl NameKey {
         let scope = if name.is_public() { Scope::Public } else { Scope::User(owner.user) };
         Self { tenant: Rc::clone(&owner.tenant), scope, name: name.clone() }
     }
+
+    /// What a name means to a caller: one's own, or exactly the owner's that was written.
+    pub(in crate::policy) fn meant(caller: &Caller, name: &TensorRef) -> Self {
+        let user = name.user.unwrap_or(caller.owner.user);
+        Self::new(&Owner { user, ..caller.owner.clone() }, &name.name)
+    }
 }
 
 /// Those of some names that are close to one that was not found.

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::making::MakingKey;
 use super::{Model, Models, Version, retired};
 use crate::policy::catalog::{NameKey, is_in_public, public_of, similar, way_out};
-use crate::policy::owner::{Caller, Owner};
+use crate::policy::owner::Caller;
 
 impl<F> Models<F> {
     /// Whether a version has this identity, which no tensor may have then.
@@ -134,11 +134,9 @@ impl<F> Models<F> {
             (_, None) => false,
             (VersionTarget::Id(wanted), _) => *wanted == of.version,
             (VersionTarget::Name(name), Some(stage)) => {
-                let user = name.model.user.unwrap_or(caller.owner.user);
-                let owner = Owner { user, ..caller.owner.clone() };
                 name.tag.is_some()
                     && name.tag == stage.tag
-                    && NameKey::new(&owner, &name.model.name)
+                    && NameKey::meant(caller, &name.model)
                         == NameKey::new(&making.class.owner, &stage.model)
             }
         });

@@ -25,7 +25,7 @@ use millpond_wire::message::VersionState;
 use millpond_wire::{TensorId, TensorRef, Token, VersionId, VersionTag};
 
 use super::catalog::NameKey;
-use super::owner::{Caller, Owner};
+use super::owner::Caller;
 use crate::accounts::{Account, Accounts, Resource};
 pub(super) use listing::ModelListing;
 use making::Making;
@@ -225,9 +225,8 @@ impl<F> Models<F> {
         model.versions.iter().copied().find(is_it)
     }
 
-    /// The model that a name means to a caller: one's own, or exactly the owner's that was written.
+    /// The model that a name means to a caller.
     fn resolve(&self, caller: &Caller, name: &TensorRef) -> Option<(&NameKey, &Model)> {
-        let own = Owner { user: name.user.unwrap_or(caller.owner.user), ..caller.owner.clone() };
-        self.models.get_key_value(&NameKey::new(&own, &name.name))
+        self.models.get_key_value(&NameKey::meant(caller, name))
     }
 }

@@ -6,7 +6,7 @@ use millpond_wire::{ClientId, ErrorKind, Failure, GpuUuid};
 
 use super::{Mover, Phase};
 use crate::policy::clients::Client;
-use crate::policy::owner::{Caller, Owner};
+use crate::policy::owner::{Caller, LOCAL_TENANT, Owner};
 use crate::policy::pond::Pond;
 use crate::policy::ports::Ports;
 
@@ -54,7 +54,7 @@ impl<P: Ports> Pond<P> {
     /// The process of a mover runs; it has not said anything yet.
     pub fn mover_started(&mut self, ports: &mut P, device: GpuUuid, pid: u32, pidfd: P::Fd) {
         let id = ClientId(ports.random_id());
-        let tenant = self.clients.tenant("local");
+        let tenant = self.clients.tenant(LOCAL_TENANT);
         let owner = Owner { tenant, user: self.about.daemon_user, group: 0 };
         ports.watch(id, &pidfd);
         self.clients.insert(
