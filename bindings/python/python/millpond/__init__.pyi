@@ -118,6 +118,9 @@ class ClosedError(Invalid):
 class NotFound(Error, LookupError):
     """No such object, or none that is shared with the caller; see ``similar``."""
 
+    ended_ago_ms: int | None
+    """The time since an object of that name ended, where that is why it is not found."""
+
 class NoTensor(NotFound, KeyError):
     """The model has no tensor of this name."""
 
