@@ -65,8 +65,8 @@ fn tied_weights_of_a_checkpoint_are_stored_once_and_seen_under_both_names() {
         (found["slab"].clone(), found["slab_offset_bytes"].clone(), found["hash"].clone())
     };
     assert_eq!(place(HEAD), place(EMBED));
-    let said = pond.cli(&["inspect", "llama"]).ok();
-    assert!(said.contains(&format!("tied         {HEAD} = {EMBED}, 20 MiB saved")), "{said}");
+    let fact = format!("tied         {HEAD} = {EMBED}, 20 MiB saved");
+    assert!(pond.cli(&["inspect", "llama"]).ok().contains(&fact), "{fact}");
     let _ = pond.cli(&["verify", "llama"]).ok();
 
     // Saved, both are there again, byte for byte what they were.
