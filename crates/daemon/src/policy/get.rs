@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use millpond_view::units;
-use millpond_wire::message::{ReplyBody, RequestBody, Target, TensorGet, TensorGrant, WAIT_FOREVER};
+use millpond_wire::message::{
+    ReplyBody, RequestBody, Target, TensorGet, TensorGrant, WAIT_FOREVER,
+};
 use millpond_wire::record::CountedLease;
 use millpond_wire::{
     Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId, TensorName,

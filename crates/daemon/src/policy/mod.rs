@@ -51,9 +51,7 @@ pub use groups::{GroupAsk, GroupCaller, GroupReading, GroupWork};
 pub use movers::MoverLimits;
 pub use owner::{Caller, LOCAL_TENANT, Owner};
 pub use pond::Pond;
-pub use ports::{
-    ConnId, DriverFailure, Held, HoldError, KeeperRoom, OverLimit, PortError, Ports,
-};
+pub use ports::{ConnId, DriverFailure, Held, HoldError, KeeperRoom, OverLimit, PortError, Ports};
 pub use public::PublicWriter;
 pub use recovery::Recovered;
 pub use turns::{LONG, entries, in_order};

@@ -8,9 +8,7 @@ use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-use millpond_keeper::channel::{
-    Channel, ChannelError, KEYS_PER_MESSAGE, Message, SEND_TIMEOUT,
-};
+use millpond_keeper::channel::{Channel, ChannelError, KEYS_PER_MESSAGE, Message, SEND_TIMEOUT};
 use millpond_wire::fd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -28,9 +26,15 @@ enum Room {
     /// The keeper has not read for a while.
     Little,
     /// The keeper has taken nothing since, and then had so many bytes unread.
-    Full { since: Instant, unread: usize },
+    Full {
+        since: Instant,
+        unread: usize,
+    },
     /// Too many descriptors of this user are in flight, to whomever, and were at the last try.
-    Short { since: Instant, last: Instant },
+    Short {
+        since: Instant,
+        last: Instant,
+    },
 }
 
 /// What became of one try to send. A room says the rest.

@@ -213,8 +213,10 @@ impl Server {
         let keeper = self.keeper_retry.map(|(at, _)| until(at));
         let room = self.keeper_room_at().map(|at| at.saturating_duration_since(clock));
         let hello = self.ungreeted.front().map(|(at, _)| until(*at + HELLO_WITHIN));
-        let shortest =
-            [waiters, soon, replies, looks, stop, keeper, room, hello].into_iter().flatten().min()?;
+        let shortest = [waiters, soon, replies, looks, stop, keeper, room, hello]
+            .into_iter()
+            .flatten()
+            .min()?;
         // A year is for ever, and fits every clock.
         Timespec::try_from(shortest.min(Duration::from_secs(31_536_000))).ok()
     }
