@@ -69,10 +69,10 @@ enum Life {
     Dead,
 }
 
-/// So many messages fit into the channel to the keeper: few, so that it is full often.
-const KEEPER_ROOM: usize = 12;
+/// So many messages fit into the channel to the keeper: few, so that it is often full.
+const KEEPER_ROOM: usize = 4;
 /// With fewer, one request surely finds room for all that it has held.
-const KEEPER_PLENTY: usize = 4;
+const KEEPER_PLENTY: usize = 2;
 
 /// Everything that one daemon process has outside its policy. It goes with the process.
 pub struct SimPorts {
