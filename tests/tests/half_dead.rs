@@ -155,6 +155,50 @@ fn a_stopped_keeper_delays_nobody() {
     reader.finish();
 }
 
+/// More clients come with a first lease than the channel has room for. Others are answered while
+/// those wait; then another keeper has everything.
+#[test]
+fn a_keeper_that_takes_nothing_is_replaced_and_delays_nobody_who_needs_nothing_of_it() {
+    const COMING: u32 = 250;
+    let pond = TestPond::start(Options::new());
+    let before = pond.status();
+    let mut reader = pond.worker();
+    let hash = reader.ask("put read 100000 1");
+    let keeper = Process::open(before.keeper_pid).unwrap();
+    keeper.stop();
+    let came = std::sync::atomic::AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let kept: Vec<_> = (0..COMING)
+                .map(|index| {
+                    let client = pond.connect().unwrap();
+                    let made = client.create(TensorSpec::new(
+                        format!("came/{index}"),
+                        Dtype::U8,
+                        [10],
+                    ));
+                    came.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    (made.unwrap(), client)
+                })
+                .collect();
+            drop(kept);
+        });
+        // As long as any of them waits for the keeper, the reader is answered.
+        while came.load(std::sync::atomic::Ordering::Relaxed) < COMING {
+            assert_eq!(reader.ask("hash read"), hash);
+        }
+    });
+    assert!(keeper.wait(PATIENCE));
+    let now = pond.status();
+    assert!(now.keeper_pid != before.keeper_pid && now.daemon_pid == before.daemon_pid);
+    pond.kill_daemon();
+    for index in 0..COMING {
+        pond.control().inspect(&format!("came/{index}")).unwrap();
+    }
+    assert_eq!((reader.ask("hash read"), pond.accounts().lost), (hash, 0));
+    reader.finish();
+}
+
 /// Eight stopped clients with everything mapped, and a hundred requests of another one.
 #[test]
 fn many_stopped_clients() {
