@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use millpond::{Dtype, TensorSpec};
+use millpond::{Dtype, Pond, TensorSpec};
 use millpond_tests::{
     Options, PATIENCE, Process, TestPond, Worker, eventually, eventually_equal, say,
 };
@@ -154,8 +154,8 @@ fn a_stopped_keeper_delays_nobody() {
     reader.finish();
 }
 
-/// More clients come with a first lease than the channel has room for. Others are answered while
-/// those wait; then another keeper has everything.
+/// More clients come than the channel has room for, each of which the next daemon must know. Others
+/// are answered while those wait; then another keeper has everything.
 #[test]
 fn a_keeper_that_takes_nothing_is_replaced_and_delays_nobody_who_needs_nothing_of_it() {
     const COMING: u32 = 250;
@@ -165,27 +165,19 @@ fn a_keeper_that_takes_nothing_is_replaced_and_delays_nobody_who_needs_nothing_o
     let hash = reader.ask("put read 100000 1");
     let keeper = Process::open(before.keeper_pid).unwrap();
     keeper.stop();
-    let came = std::sync::atomic::AtomicU32::new(0);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let kept: Vec<_> = (0..COMING)
-                .map(|index| {
-                    let client = pond.connect().unwrap();
-                    let made = client.create(TensorSpec::new(
-                        format!("came/{index}"),
-                        Dtype::U8,
-                        [10],
-                    ));
-                    came.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                    (made.unwrap(), client)
-                })
-                .collect();
-            drop(kept);
-        });
+    let come = |index: u32| {
+        let client = pond.connect().unwrap();
+        let spec = TensorSpec::new(format!("came/{index}"), Dtype::U8, [10]).ephemeral(true);
+        client.reserve(spec).unwrap();
+        client
+    };
+    let came: Vec<Pond> = std::thread::scope(|scope| {
+        let coming = scope.spawn(|| (0..COMING).map(come).collect());
         // As long as any of them waits for the keeper, the reader is answered.
-        while came.load(std::sync::atomic::Ordering::Relaxed) < COMING {
+        while !coming.is_finished() {
             assert_eq!(reader.ask("hash read"), hash);
         }
+        coming.join().unwrap()
     });
     assert!(keeper.wait(PATIENCE));
     let now = pond.status();
@@ -195,6 +187,7 @@ fn a_keeper_that_takes_nothing_is_replaced_and_delays_nobody_who_needs_nothing_o
         pond.control().inspect(&format!("came/{index}")).unwrap();
     }
     assert_eq!((reader.ask("hash read"), pond.accounts().lost), (hash, 0));
+    drop(came);
     reader.finish();
 }
 
