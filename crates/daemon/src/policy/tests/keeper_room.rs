@@ -112,7 +112,7 @@ fn what_cannot_wait_is_wanted_again_later() {
     // It is known no more, and comes back with a claim.
     play.pond.forget_client(&mut play.world, client);
     play.world.keeper_takes = Some(0);
-    let body = RequestBody::Claim(Claim { leases: vec![claim.clone()], last: true });
+    let body = RequestBody::Claim(Claim { leases: vec![claim], last: true });
     let failure = play.refused(maker, body);
     assert_eq!(failure.kind, ErrorKind::Later);
     assert!(failure.message.contains("keeper") && failure.hint.is_some(), "{failure:?}");
