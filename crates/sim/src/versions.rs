@@ -193,7 +193,10 @@ impl World {
             listed.extend(&model.versions);
         }
         for info in &listed {
-            let kept = info.state != VersionState::Draining || info.readers > 0 || self.faulted;
+            let kept = info.state != VersionState::Draining
+                || info.readers > 0
+                || self.faulted
+                || self.sleeper_may_hold(info.user, info.version.0);
             ensure(kept, "memory goes with its last lease", || format!("{info:?}"))?;
         }
         for known in &self.oracle.versions {

@@ -1,0 +1,122 @@
+//! Processes that live on and say nothing more: they neither come back nor end.
+
+use std::collections::BTreeSet;
+
+use millpond_wire::TensorState;
+use millpond_wire::message::VersionState;
+use millpond_wire::record::Record;
+use uuid::Uuid;
+
+use crate::client::Client;
+use crate::mutation::Mutation;
+use crate::oracle::{Violation, ensure};
+use crate::rng::Rng;
+use crate::settle::Books;
+use crate::world::World;
+
+/// What was recorded as borrowed, a slab or a version, and by which user.
+pub type Borrowed = BTreeSet<(Uuid, u32)>;
+
+const ONLY_ITS_OWN: &str = "who is silent keeps only what its user may hold";
+
+/// At which step of a schedule a client falls asleep, in one of four. Drawn apart from everything else: the other
+/// schedules stay what they were.
+pub fn nap(seed: u64, steps: u64) -> Option<u64> {
+    let mut rng = Rng::new(seed ^ 0x736c_6565_7065_7273);
+    rng.once_in(4).then(|| rng.below(steps))
+}
+
+/// What a record says was borrowed, and by whom.
+pub fn borrowed(record: &Record) -> Option<(Uuid, u32)> {
+    match record {
+        Record::SlabBorrowed { slab, user } => Some((slab.0, *user)),
+        Record::VersionBorrowed { version, user } => Some((version.0, *user)),
+        _ => None,
+    }
+}
+
+impl World {
+    /// What the next daemon takes these records for.
+    #[must_use]
+    pub(crate) fn as_read(&self, mut records: Vec<Record>) -> Vec<Record> {
+        if self.mutation == Some(Mutation::AnybodyBorrows) {
+            for record in &mut records {
+                match record {
+                    Record::SlabMade(made) => made.borrowers_recorded = false,
+                    Record::VersionStaged(staged) => staged.borrowers_recorded = false,
+                    _ => {}
+                }
+            }
+        }
+        records
+    }
+
+    /// A lease was granted to a process: on something of its own, or of somebody else who is
+    /// recorded as lending it.
+    pub(crate) fn check_lent(&self, pid: u32, owner: u32, what: Uuid) -> Result<(), Violation> {
+        let Some(user) = self.client_at(pid).map(|client| client.user) else { return Ok(()) };
+        let recorded = user == owner || self.borrowed.borrow().contains(&(what, user));
+        ensure(recorded, "who borrows is recorded before the answer", || {
+            format!("pid {pid} of user {user} has {what} of user {owner}")
+        })
+    }
+
+    /// Has a client fall asleep that holds something, if it is time.
+    pub(crate) fn sleep_due(&mut self, step: u64) {
+        if self.nap.is_none_or(|at| step < at) {
+            return;
+        }
+        let holds =
+            |client: &Client| client.alive && !client.is_closed() && !client.mappings.is_empty();
+        let Some(sleeper) = self.clients.iter().position(holds) else { return };
+        self.nap = None;
+        let client = &mut self.clients[sleeper];
+        client.fall_asleep();
+        let pid = client.pid;
+        self.trace.say(|| format!("SLEEP pid {pid}"));
+    }
+
+    /// Whether somebody who is silent may hold something: its user is the owner, or has borrowed it.
+    pub(crate) fn sleeper_may_hold(&self, owner: u32, what: Uuid) -> bool {
+        let asleep = self.clients.iter().filter(|client| client.alive && client.is_asleep());
+        let borrowed = self.borrowed.borrow();
+        asleep
+            .map(|client| client.user)
+            .any(|user| user == owner || borrowed.contains(&(what, user)))
+    }
+
+    /// The daemon is replaced and everything is deleted, while somebody is silent.
+    ///
+    /// # Errors
+    /// What stays that nobody may hold.
+    pub fn check_sleepers(&mut self) -> Result<(), Violation> {
+        if !self.clients.iter().any(|client| client.alive && client.is_asleep()) {
+            return Ok(());
+        }
+        self.daemon_dies();
+        self.settle()?;
+        self.delete_everything()?;
+        self.settle()?;
+        let Books { tensors, models, .. } = self.books()?;
+        for info in tensors.iter().filter(|info| info.leases == 0) {
+            ensure(info.state == TensorState::Deleted, "everything can be deleted", || {
+                format!("{info:?}")
+            })?;
+            let kept = self.sleeper_may_hold(info.user, info.slab.0);
+            ensure(kept, ONLY_ITS_OWN, || format!("{info:?}"))?;
+        }
+        let versions = models.iter().flat_map(|model| &model.versions);
+        for info in versions.filter(|info| info.readers == 0) {
+            ensure(info.state == VersionState::Draining, "everything can be deleted", || {
+                format!("{info:?}")
+            })?;
+            let kept = self.sleeper_may_hold(info.user, info.version.0);
+            ensure(kept, ONLY_ITS_OWN, || format!("{info:?}"))?;
+        }
+        // What a sleeper has mapped is still what it was.
+        for client in self.clients.iter().filter(|client| client.alive) {
+            client.look_at_all(&self.oracle)?;
+        }
+        Ok(())
+    }
+}
