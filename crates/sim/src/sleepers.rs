@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use millpond_wire::TensorState;
-use millpond_wire::message::VersionState;
+use millpond_wire::message::{ReplyBody, VersionState};
 use millpond_wire::record::Record;
+use millpond_wire::{ErrorKind, TensorState};
 use uuid::Uuid;
 
 use crate::client::Client;
@@ -85,7 +85,7 @@ impl World {
             .any(|user| user == owner || borrowed.contains(&(what, user)))
     }
 
-    /// The daemon is replaced and everything is deleted, while somebody is silent.
+    /// Everybody ends but who is silent, the daemon is replaced, and everything is deleted.
     ///
     /// # Errors
     /// What stays that nobody may hold.
@@ -93,9 +93,17 @@ impl World {
         if !self.clients.iter().any(|client| client.alive && client.is_asleep()) {
             return Ok(());
         }
+        for client in 0..self.clients.len() {
+            if self.clients[client].alive && !self.clients[client].is_asleep() {
+                self.kill_client(client);
+            }
+        }
+        self.settle()?;
         self.daemon_dies();
         self.settle()?;
-        self.delete_everything()?;
+        // A version that is current goes only after the others, which somebody may hold.
+        let is_current = |answer: &ReplyBody| matches!(answer, ReplyBody::Failure(failure) if failure.kind == ErrorKind::Invalid);
+        self.delete_everything(is_current)?;
         self.settle()?;
         let Books { tensors, models, .. } = self.books()?;
         for info in tensors.iter().filter(|info| info.leases == 0) {
@@ -106,10 +114,8 @@ impl World {
             ensure(kept, ONLY_ITS_OWN, || format!("{info:?}"))?;
         }
         let versions = models.iter().flat_map(|model| &model.versions);
-        for info in versions.filter(|info| info.readers == 0) {
-            ensure(info.state == VersionState::Draining, "everything can be deleted", || {
-                format!("{info:?}")
-            })?;
+        let retired = versions.filter(|info| info.state == VersionState::Draining);
+        for info in retired.filter(|info| info.readers == 0) {
             let kept = self.sleeper_may_hold(info.user, info.version.0);
             ensure(kept, ONLY_ITS_OWN, || format!("{info:?}"))?;
         }
