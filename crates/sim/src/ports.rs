@@ -325,7 +325,6 @@ impl Ports for SimPorts {
             (Some(Mutation::SwapTokenForgotten), Record::VersionCurrent { version, .. }) => {
                 self.append(&Record::VersionCurrent { version: *version, token: None })
             }
-            (Some(Mutation::BorrowersForgotten), record) if borrowed(record).is_some() => Ok(()),
             _ => self.append(record),
         };
         // A process that dies of the write may have written all of it.

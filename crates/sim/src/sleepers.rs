@@ -39,14 +39,20 @@ impl World {
     /// What the next daemon takes these records for.
     #[must_use]
     pub(crate) fn as_read(&self, mut records: Vec<Record>) -> Vec<Record> {
-        if self.mutation == Some(Mutation::AnybodyBorrows) {
-            for record in &mut records {
-                match record {
-                    Record::SlabMade(made) => made.borrowers_recorded = false,
-                    Record::VersionStaged(staged) => staged.borrowers_recorded = false,
-                    _ => {}
+        match self.mutation {
+            Some(Mutation::BorrowersForgotten) => {
+                records.retain(|record| borrowed(record).is_none());
+            }
+            Some(Mutation::AnybodyBorrows) => {
+                for record in &mut records {
+                    match record {
+                        Record::SlabMade(made) => made.borrowers_recorded = false,
+                        Record::VersionStaged(staged) => staged.borrowers_recorded = false,
+                        _ => {}
+                    }
                 }
             }
+            _ => {}
         }
         records
     }
@@ -119,8 +125,22 @@ impl World {
             let kept = self.sleeper_may_hold(info.user, info.version.0);
             ensure(kept, ONLY_ITS_OWN, || format!("{info:?}"))?;
         }
-        // What a sleeper has mapped is still what it was.
+        let there: BTreeSet<Uuid> = tensors.iter().map(|info| info.tensor.0).collect();
+        let versions = models.iter().flat_map(|model| &model.versions);
+        let there: BTreeSet<Uuid> = versions.map(|info| info.version.0).chain(there).collect();
         for client in self.clients.iter().filter(|client| client.alive) {
+            for mapping in client.mappings.values() {
+                let version = mapping.version.map(|version| self.oracle.versions[version].id.0);
+                let tensor = |(tensor, _): &(usize, _)| self.oracle.tensors[*tensor].id.0;
+                let mut mapped = match version {
+                    Some(version) => vec![version],
+                    None => mapping.ranges.iter().map(tensor).collect(),
+                };
+                mapped.retain(|id| !there.contains(id));
+                ensure(mapped.is_empty(), "who is silent keeps what it has mapped", || {
+                    format!("pid {} has {mapping:?}", client.pid)
+                })?;
+            }
             client.look_at_all(&self.oracle)?;
         }
         Ok(())
