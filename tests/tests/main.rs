@@ -38,5 +38,6 @@ mod stopped;
 mod surroundings;
 mod taken;
 mod upgrade;
+mod users;
 mod weights;
 mod weights_faults;

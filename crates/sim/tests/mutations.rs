@@ -30,6 +30,7 @@ const SAME_HELD: &str = "keeper and daemon hold the same";
 const REPLAYS: &str = "the journal says what the daemon knows";
 const NOT_ANOTHERS: &str = "nobody writes into another's memory";
 const ONLY_RELEASED: &str = "only released memory is recycled";
+const SILENT_KEEPS: &str = "who is silent keeps what it has mapped";
 const BORROWER_RECORDED: &str = "who borrows is recorded before the answer";
 
 #[test]
@@ -48,7 +49,10 @@ fn hold_after_journal() {
 
 #[test]
 fn lease_ends_at_hang_up() {
-    noticed(Mutation::LeaseEndsAtHangUp, &[KEEPS_LEASES, SAME_LEASES, NOT_HANDED_OUT]);
+    noticed(
+        Mutation::LeaseEndsAtHangUp,
+        &[KEEPS_LEASES, SAME_LEASES, NOT_HANDED_OUT, SILENT_KEEPS, IS_THERE],
+    );
 }
 
 #[test]
@@ -178,8 +182,10 @@ fn token_forgotten() {
 
 #[test]
 fn borrowers_forgotten() {
-    let kept = "who is silent keeps what it has mapped";
-    noticed(Mutation::BorrowersForgotten, &[kept, KEEPS_LEASES, NOT_HANDED_OUT, NOT_ANOTHERS]);
+    noticed(
+        Mutation::BorrowersForgotten,
+        &[SILENT_KEEPS, KEEPS_LEASES, NOT_HANDED_OUT, NOT_ANOTHERS],
+    );
 }
 
 #[test]
