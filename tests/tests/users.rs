@@ -129,7 +129,7 @@ fn the_operator_deletes_what_is_private_and_neither_maps_nor_moves_it() {
     let Some(town) = Town::start(Options::new()) else { return };
     let alice = town.citizen(1);
     let made = alice.cli(&[&create("private", "16", "user")[..], &["--json"]].concat()).json();
-    let tensor = TensorId(made["tensor"].as_str().unwrap().parse().unwrap());
+    let tensor = TensorId(made["id"].as_str().unwrap().parse().unwrap());
     let operator = Raw::connect_admin(&town.pond().runtime_dir());
     operator.be_welcome();
     let ask = |number, body| {
