@@ -39,5 +39,6 @@ mod surroundings;
 mod taken;
 mod ties;
 mod upgrade;
+mod users;
 mod weights;
 mod weights_faults;

@@ -215,6 +215,7 @@ impl<P: Ports> Pond<P> {
             }
             // What an earlier daemon granted stays granted, whatever the caps are now.
             self.record_client(ports, id)?;
+            self.record_borrower(ports, id, target)?;
             let begun = Lease { target, mode, since_ms, counted: false, asked: 0 };
             self.leases.begin(&account, id, lease, begun);
             if let LeaseTarget::Tensor(tensor) = target {
@@ -288,6 +289,7 @@ impl<P: Ports> Pond<P> {
         if ending == Ending::Died && unclaimed {
             // What it held is not known, so nothing that it could have held is recycled.
             self.slabs.taint_recovered(ports, &caller);
+            self.taint_recovered_versions(ports, &caller);
         }
         for lease in leases {
             if ending == Ending::Released

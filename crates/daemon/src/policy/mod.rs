@@ -8,6 +8,7 @@ mod account_check;
 mod account_list;
 mod accounts;
 mod answer;
+mod borrowers;
 mod caps;
 mod catalog;
 mod clients;

@@ -134,6 +134,7 @@ impl<P: Ports> Pond<P> {
             Record::SlabTainted(id) => {
                 self.slabs.mark_tainted(id);
             }
+            Record::SlabBorrowed { slab, user } => self.slabs.replay_borrower(slab, user),
             Record::SlabGone(id) => self.replay_slab_gone(id, held),
             Record::TensorMade(made) => self.replay_tensor(&made),
             published @ Record::TensorPublished { .. } => self.published(&published),
@@ -154,6 +155,7 @@ impl<P: Ports> Pond<P> {
             | Record::VersionReady(_)
             | Record::VersionCurrent { .. }
             | Record::VersionDraining(_)
+            | Record::VersionBorrowed { .. }
             | Record::VersionGone(_)) => self.replay_version(version, held),
             Record::Renamed { object, name, token } => self.replay_rename(object, name, token),
             Record::Unknown => found.unknown_records += 1,
@@ -206,7 +208,7 @@ impl<P: Ports> Pond<P> {
         let owner = Owner { tenant, user: made.user, group: made.group };
         let class = SlabClass { device: made.device, owner, audience: made.audience, size };
         let fd = held.remove(&Held::Slab(made.slab));
-        self.slabs.insert(made.slab, Slab::recovered(class, made.bytes, made.backing, fd));
+        self.slabs.insert(made.slab, Slab::recovered(class, made, fd));
         true
     }
 
@@ -314,7 +316,10 @@ impl<P: Ports> Pond<P> {
         records.extend(self.gpus.devices().iter().map(Device::record));
         let recorded = self.clients.iter().filter(|(_, client)| client.recorded);
         records.extend(recorded.map(|(id, client)| client_record(id, client)));
-        records.extend(self.slabs.iter().map(|(id, slab)| slab.record(id)));
+        for (id, slab) in self.slabs.iter() {
+            records.push(slab.record(id));
+            records.extend(slab.borrowed(id));
+        }
         for (id, tensor) in self.catalog.iter() {
             records.push(Record::TensorMade(tensor.record(id)));
             records.extend(self.counted_leases(id, tensor));

@@ -93,12 +93,13 @@ impl<P: Ports> Pond<P> {
         }
         let slab_id = tensor.slab;
         let recovered = tensor.recovered;
-        let Some(class) = self.slabs.get(slab_id).map(|slab| slab.class.clone()) else { return };
-        self.unfreed.forget(&class, id);
+        let Some(slab) = self.slabs.get(slab_id) else { return };
+        self.unfreed.forget(slab, id);
         if recovered && self.may_be_held(slab_id) {
-            self.unfreed.wait_for_claims(&class, id);
+            self.unfreed.wait_for_claims(slab, id);
             return;
         }
+        let owner = slab.class.owner.clone();
         if self.slabs.is_untold(slab_id) && !self.slabs.record_taint(ports, slab_id) {
             self.unfreed.wait_for_journal(id);
             return;
@@ -108,7 +109,6 @@ impl<P: Ports> Pond<P> {
             self.unfreed.wait_for_journal(id);
             return;
         }
-        let owner = class.owner;
         let user = Some(owner.user);
         // While it is still in the catalog, which says who may know.
         let public = self.public(id.into(), user);
@@ -138,10 +138,8 @@ impl<P: Ports> Pond<P> {
 
     /// Whether a client that has not claimed yet may hold this slab.
     pub(super) fn may_be_held(&self, slab: SlabId) -> bool {
-        self.slabs.get(slab).is_some_and(|slab| {
-            let class = &slab.class;
-            self.clients.may_be_held(|caller| caller.may_use(&class.owner, class.audience))
-        })
+        let slab = self.slabs.get(slab);
+        slab.is_some_and(|slab| self.clients.may_be_held(|caller| slab.may_be_held_by(caller)))
     }
 
     pub(super) fn recycle_or_drop(&mut self, ports: &mut P, id: SlabId) {
