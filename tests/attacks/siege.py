@@ -41,15 +41,16 @@ def besiege(pond, report, users, seconds):
     pond = pond(settings={**bounds.SETTINGS, "recycle_bytes": 0}, unit=True, nofile=NOFILE, memory="4G")
     a, root = pond.actor(A), pond.actor(0)
     a.call(work.prepare)
-    a.call(work.rounds, 1)
-    daemon, before = pond.daemon(), snapshot(pond)
+    daemon = pond.daemon()
+    a.call(work.rounds, 1, daemon)
+    before = snapshot(pond)
     rested, epoch, keeper = resident(daemon), pond.admin().epoch, pond.admin().keeperPid
-    alone = a.call(work.rounds, 2)
+    alone = a.call(work.rounds, 2, daemon)
     create_alone = a.call(work.cost, daemon)
     under_attack = {attack: pond.actor(user) for attack, user in zip(attackers.ALL, users)}
     for attack, preparation in attackers.PREPARED.items():
         under_attack[attack].call(preparation)
-    a.start(work.rounds, seconds)
+    a.start(work.rounds, seconds, daemon)
     root.start(work.looks, seconds)
     begun, memory, open_files, waiting = time.monotonic(), 0, 0, dict(attackers.ALL)
     while time.monotonic() < begun + seconds:
@@ -72,6 +73,12 @@ def besiege(pond, report, users, seconds):
     report.note(f"requests of A that were answered: alone in 2 s, then in {seconds} s", f"{alone['answered']}, {served['answered']}")
     for name in ("median", "p99", "longest"):
         report.note(f"round trip of A, {name} in ms: alone, then under attack", f"{alone[name]:.2f}, {served[name]:.1f}")
+    for kind, spread in served["kinds"].items():
+        report.note(f"  {kind}: median, p99, longest; alone, then under attack",
+                    ", ".join(f"{each:.1f}" for times in (alone["kinds"][kind], spread) for each in times.values()))
+    for took, kind, *parts in served["slowest"]:
+        report.note(f"  slow {kind} {took * 1000:.0f} ms: daemon on, waited; A on, waited", ", ".join(f"{each * 1000:.1f}" for each in parts))
+    report.note("work", f"{alone['work']} {served['work']}")
     report.check(not served["failures"], "nothing of A is refused", served["failures"] or None)
     report.check(served["answered"] > 0, "A is served", served["answered"])
     report.check(not looked["failures"], "the operator is never refused", looked["failures"] or looked["answered"])

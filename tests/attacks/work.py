@@ -1,6 +1,7 @@
 """What A does all day: create, put, get, inspect, list, look a version up. And the operator's looks."""
 
 import os
+import pathlib
 import time
 import uuid
 
@@ -59,11 +60,19 @@ def tidy():
     connection.close()
 
 
-def rounds(seconds):
-    """Rounds for so long: how many requests were answered, which were not, and how long they took."""
-    times, failures, end = [], {}, time.monotonic() + seconds
+def scheduled(thread):
+    """How long a thread has been on a processor, and how long it has waited for one, in seconds."""
+    worked, waited = pathlib.Path(f"/proc/{thread}/schedstat").read_text().split()[:2]
+    return int(worked) / 1e9, int(waited) / 1e9
+
+
+def rounds(seconds, daemon):
+    """Rounds for so long: how many requests were answered, which were not, and how long they took; and of each round trip
+    what the daemon's main thread worked meanwhile."""
+    kinds, failures, parts, end = {}, {}, [], time.monotonic() + seconds
 
     def timed(what, call, *args, **named):
+        before = [scheduled(each) for each in (daemon, "self")]
         begun = time.monotonic()
         try:
             return call(*args, **named)
@@ -72,15 +81,27 @@ def rounds(seconds):
             failures[reason] = failures.get(reason, 0) + 1
             raise
         finally:
-            times.append(time.monotonic() - begun)
+            took = time.monotonic() - begun
+            kinds.setdefault(what, []).append(took)
+            after = [scheduled(each) for each in (daemon, "self")]
+            parts.append((took, what, *(now - was for one, other in zip(before, after) for was, now in zip(one, other))))
     while time.monotonic() < end:
         try:
             one_round(timed)
         except (client.Failure, client.Closed, OSError):
             time.sleep(0.05)
-    times.sort()
+    every = [each for times in kinds.values() for each in times]
+    parts.sort()
+    return {"answered": len(every) - sum(failures.values()), "failures": failures, **spread(every),
+            "kinds": {kind: spread(times) for kind, times in kinds.items()},
+            "work": spread([each[2] for each in parts]), "slowest": parts[-(1 + len(parts) // 50):]}
+
+
+def spread(times):
+    """Median and the like, in milliseconds."""
+    times = sorted(times)
     at = lambda share: times[min(int(len(times) * share), len(times) - 1)] * 1000
-    return {"answered": len(times) - sum(failures.values()), "failures": failures, "median": at(0.5), "p99": at(0.99), "longest": at(1)}
+    return {"median": at(0.5), "p99": at(0.99), "longest": at(1)}
 
 
 def looks(seconds):

@@ -69,6 +69,12 @@ impl<P: Ports> Pond<P> {
         self.clients.connection(conn).is_none_or(|connection| connection.client.is_some())
     }
 
+    /// Whose process a client is.
+    #[must_use]
+    pub fn user_of(&self, client: ClientId) -> Option<u32> {
+        self.clients.get(client).map(|client| client.owner().user)
+    }
+
     /// What a user has and may have.
     #[must_use]
     pub fn account(&self, owner: &Owner) -> Rc<Account> {
