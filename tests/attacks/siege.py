@@ -2,6 +2,7 @@
 
 Once by B alone, and once each by a user of its own: what one user is refused for one attack keeps it from the others too."""
 
+import os
 import time
 
 import attackers
@@ -48,16 +49,18 @@ def more(now, before):
     return {name: f"{before[name]} then {now[name]}" for name in before if now[name] > before[name] + slack.get(name, 0)}
 
 
-def until_empty(look):
-    """How long it took until nothing was left, and what was left at the end of all patience."""
-    begun, left = time.monotonic(), {}
+def until_empty(look, daemon):
+    """How long it took until nothing was left, and what was left at the end of all patience. Without the time for which the
+    daemon or whoever asks it had to wait for a processor: a machine with much to do is not the daemon's fault."""
+    waited = lambda: work.main_thread(daemon)[1] + work.main_thread(os.getpid())[1]
+    begun, before, left = time.monotonic(), waited(), {}
 
     def is_empty():
         nonlocal left
         left = look()
         return not left
-    wait_until(is_empty, None, 10 * bounds.SETTLED_SECONDS)
-    return time.monotonic() - begun, left
+    wait_until(is_empty, None, 20 * bounds.SETTLED_SECONDS)
+    return time.monotonic() - begun - (waited() - before), left
 
 
 def all_attacks_at_once_cost_the_others_nothing(pond, report):
@@ -104,7 +107,7 @@ def besiege(pond, report, users):
     a.kill()
     for actor in under_attack.values():
         actor.kill()
-    took, left = until_empty(look.theirs)
+    took, left = until_empty(look.theirs, daemon)
     report_service(report, alone, served)
     for attack, actor in under_attack.items():
         report.note(f"attack: {attack.__doc__.split(chr(10))[0]}", actor.last())
@@ -120,7 +123,7 @@ def besiege(pond, report, users):
     a = pond.actor(A)
     a.call(work.tidy)
     report.note("named things of attackers that were removed afterwards", sum(each.call(attackers.tidy) for each in tidiers.values()))
-    took, left = until_empty(lambda: more(look.whole(), before))
+    took, left = until_empty(lambda: more(look.whole(), before), daemon)
     report.check(not left and took <= bounds.SETTLED_SECONDS,
                  f"and {bounds.SETTLED_SECONDS} s after their names are gone everything is as it was, seconds it took",
                  left or f"{took:.2f}")

@@ -62,9 +62,9 @@ def tidy():
     connection.close()
 
 
-def main_thread(daemon):
-    """How long the daemon's main thread has been on a processor, and how long it has waited for one, in seconds."""
-    worked, waited = pathlib.Path(f"/proc/{daemon}/task/{daemon}/schedstat").read_text().split()[:2]
+def main_thread(process):
+    """How long the main thread of a process has been on a processor, and how long it has waited for one, in seconds."""
+    worked, waited = pathlib.Path(f"/proc/{process}/task/{process}/schedstat").read_text().split()[:2]
     return int(worked) / 1e9, int(waited) / 1e9
 
 
