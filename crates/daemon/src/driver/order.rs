@@ -92,8 +92,7 @@ mod tests {
         order.add(slab(9, 1));
         order.add(slab(5, 1));
         let all: Vec<_> = std::iter::from_fn(|| order.next()).map(|ask| said(&ask)).collect();
-        let expected =
-            ["5:1", "gone 1", "7:1", "gone 2", "9:1", "gone 3", "7:2", "read", "7:3"];
+        let expected = ["5:1", "gone 1", "7:1", "gone 2", "9:1", "gone 3", "7:2", "read", "7:3"];
         assert_eq!(all, expected);
         order.add(Ask::ReadPhysical);
         order.add(slab(7, 4));

@@ -21,6 +21,7 @@ mod groups;
 mod hello;
 mod identity;
 mod leases;
+mod leaving;
 mod life;
 mod listing;
 mod make_slab;

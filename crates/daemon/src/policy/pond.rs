@@ -15,6 +15,7 @@ use super::events::Events;
 use super::gpus::Gpus;
 use super::groups::{GroupReading, GroupWork};
 use super::leases::LeaseTable;
+use super::leaving::Leavers;
 use super::models::Models;
 use super::movers::Movers;
 use super::owner::{Caller, Owner};
@@ -42,6 +43,7 @@ pub struct Pond<P: Ports> {
     pub(super) unfreed: super::unfreed::Unfreed,
     pub(super) accounts: Accounts,
     pub(super) turns: Turns,
+    pub(super) leavers: Leavers,
     pub(super) caps_told: CapsTold,
     pub(super) complaints: Complaints,
     /// What groups hold on the GPUs, when it was last looked at.
@@ -178,10 +180,7 @@ impl<P: Ports> Pond<P> {
         match body {
             RequestBody::Hello(_) | RequestBody::Ping => done(),
             RequestBody::Claim(claim) => self.claim(ports, client, &claim),
-            RequestBody::Goodbye => {
-                self.goodbye(ports, client);
-                done()
-            }
+            RequestBody::Goodbye => self.goodbye(ports, by, client),
             RequestBody::PondStatus => self.status_or_wait(ports, by),
             RequestBody::ClientList => self.list_clients(ports, by, &caller),
             RequestBody::AccountList => now(self.account_list(ports, &caller)),

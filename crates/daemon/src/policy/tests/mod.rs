@@ -10,6 +10,7 @@ mod hang_ups;
 mod identity;
 mod indexes;
 mod leases;
+mod leaving;
 mod listings;
 mod lives;
 mod making;
