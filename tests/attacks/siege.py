@@ -60,7 +60,7 @@ def until_empty(look, daemon):
         left = look()
         return not left
     wait_until(is_empty, None, 20 * bounds.SETTLED_SECONDS)
-    return time.monotonic() - begun - (waited() - before), left
+    return max(0, time.monotonic() - begun - (waited() - before)), left
 
 
 def all_attacks_at_once_cost_the_others_nothing(pond, report):

@@ -43,7 +43,7 @@ use crate::policy::{ConnId, Pond, Ports};
 /// Events and messages taken in one round, so that nobody is kept waiting by a busy one.
 const ROUND: usize = 64;
 /// How long one user may keep the others waiting, with however many messages and ends.
-const TURN: Duration = Duration::from_millis(2);
+const TURN: Duration = Duration::from_millis(1);
 /// How long the keeper may have to wait for an answer while there is much to do.
 const UNHEARD: Duration = Duration::from_millis(10);
 /// Events that the kernel is asked for at once: most of those of a user with very many connections,
