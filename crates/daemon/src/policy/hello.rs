@@ -273,15 +273,6 @@ impl<P: Ports> Pond<P> {
         self.happened(ports, EventKind::ClientSilent, None, None, Some(user), text);
     }
 
-    /// The process behind a client is gone: whatever it held has ended, by death.
-    pub fn process_gone(&mut self, ports: &mut P, id: ClientId) {
-        self.end_client(ports, id, Ending::Died, "its process is gone");
-    }
-
-    pub(super) fn goodbye(&mut self, ports: &mut P, id: ClientId) {
-        self.end_client(ports, id, Ending::Released, "said goodbye");
-    }
-
     pub(super) fn end_client(&mut self, ports: &mut P, id: ClientId, ending: Ending, why: &str) {
         let Some(client) = self.clients.get(id) else { return };
         let (unclaimed, caller) = (client.unclaimed, client.caller.clone());
@@ -292,20 +283,14 @@ impl<P: Ports> Pond<P> {
             self.taint_recovered_versions(ports, &caller);
         }
         for lease in leases {
-            if ending == Ending::Released
-                && let Err(error) = self.record_release(ports, id, lease)
-            {
-                // The next daemon does not know the client any more, and so no lease of its.
-                tracing::error!(client = %id, "could not record the end of a lease: {error}");
-            }
-            self.end_lease(ports, id, lease, ending);
+            self.end_lease_of(ports, id, lease, ending);
         }
         let Some(client) = self.clients.remove(id) else { return };
         if unclaimed {
             self.claims_settled(ports, &caller);
         }
         self.cancel_moves(ports, id);
-        self.delete_ephemeral(ports, id);
+        self.delete_all_ephemeral(ports, id);
         self.unmake_of(ports, id);
         self.give_up_staged(ports, id);
         ports.unwatch(id);

@@ -23,6 +23,7 @@ mod hello;
 mod identity;
 mod keeper_room;
 mod leases;
+mod leaving;
 mod life;
 mod listing;
 mod make_slab;

@@ -21,6 +21,7 @@ use super::events::Events;
 use super::gpus::Gpus;
 use super::hello::client_record;
 use super::leases::LeaseTable;
+use super::leaving::Leavers;
 use super::models::Models;
 use super::movers::Movers;
 use super::owner::{Caller, Owner};
@@ -84,6 +85,7 @@ impl<P: Ports> Pond<P> {
             accounts,
             unfreed: Unfreed::default(),
             turns: Turns::default(),
+            leavers: Leavers::default(),
             caps_told: CapsTold::default(),
             complaints: Complaints::default(),
             group_readings: Vec::new(),
@@ -287,7 +289,7 @@ impl<P: Ports> Pond<P> {
         let mut orphaned = self.catalog.creators_of_ephemeral();
         orphaned.retain(|creator| !self.clients.knows(*creator));
         for creator in orphaned {
-            self.delete_ephemeral(ports, creator);
+            self.delete_all_ephemeral(ports, creator);
         }
         self.resume_lives(ports);
         // A version that is lost is one loss, however many slabs it had.

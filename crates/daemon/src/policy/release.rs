@@ -61,6 +61,23 @@ impl<P: Ports> Pond<P> {
         self.count_release(ports, tensor, counted)
     }
 
+    /// A lease of a client that ends itself.
+    pub(super) fn end_lease_of(
+        &mut self,
+        ports: &mut P,
+        client: ClientId,
+        lease: LeaseId,
+        ending: Ending,
+    ) {
+        if ending == Ending::Released
+            && let Err(error) = self.record_release(ports, client, lease)
+        {
+            // The next daemon does not know the client any more, and so no lease of its.
+            tracing::error!(%client, "could not record the end of a lease: {error}");
+        }
+        self.end_lease(ports, client, lease, ending);
+    }
+
     pub(super) fn end_lease(
         &mut self,
         ports: &mut P,

@@ -12,6 +12,7 @@ mod identity;
 mod indexes;
 mod keeper_room;
 mod leases;
+mod leaving;
 mod listings;
 mod lives;
 mod making;
