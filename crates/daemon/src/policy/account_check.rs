@@ -32,12 +32,17 @@ impl<P: Ports> Pond<P> {
                 count(connection.caller.owner.user, Resource::Waits);
             }
         }
+        for ((user, resource), number) in &self.owned_groups {
+            *there.entry((*user, *resource)).or_default() += *number as u64;
+        }
         let counted = [
             Resource::Clients,
             Resource::Leases,
             Resource::Tensors,
             Resource::Versions,
             Resource::Waits,
+            Resource::Groups,
+            Resource::Runs,
         ];
         let mut said: BTreeMap<(u32, Resource), u64> = BTreeMap::new();
         for account in self.accounts.all() {

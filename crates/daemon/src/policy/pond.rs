@@ -13,7 +13,7 @@ use super::clients::Clients;
 use super::complaints::Complaints;
 use super::events::Events;
 use super::gpus::Gpus;
-use super::groups::{GroupReading, GroupWork};
+use super::groups::{GroupReading, GroupWork, OwnedGroups};
 use super::leases::LeaseTable;
 use super::models::Models;
 use super::movers::Movers;
@@ -46,6 +46,7 @@ pub struct Pond<P: Ports> {
     pub(super) complaints: Complaints,
     /// What groups hold on the GPUs, when it was last looked at.
     pub(super) group_readings: Vec<GroupReading>,
+    pub(super) owned_groups: OwnedGroups,
     pub(super) payers: crate::budget::Payers,
     /// The last reading of the clock that never jumps.
     pub(super) now_ms: u64,

@@ -18,7 +18,7 @@ use super::movers::MoverLaunch;
 use super::page::Page;
 use super::world::World;
 use crate::accounts::{AllTerms, Resource};
-use crate::book::{self, BookThread, ChargedAccounts};
+use crate::book::{self, BookThread, ChargedAccounts, GroupCaps};
 use crate::descriptors;
 use crate::driver::{self, DriverThread, SharedFd};
 use crate::journal::Journal;
@@ -45,7 +45,8 @@ pub(super) fn recover(start: DaemonStart) -> Result<Recovered, DaemonError> {
     let starting = DaemonError::io("starting a thread");
     let folder = config.runtime_dir.as_deref().unwrap_or("".as_ref());
     let charges = Arc::new(ChargedAccounts::default());
-    let book = book::start(folder, Arc::clone(&charges)).map_err(&starting)?;
+    let groups = group_caps(&config.limits);
+    let book = book::start(folder, Arc::clone(&charges), groups).map_err(&starting)?;
     let driver = driver::start(choice, Arc::clone(&charges)).map_err(&starting)?;
     let held: HeldHere =
         held.into_iter().map(|(held, fd)| (held.key, (held.backing, Arc::new(fd)))).collect();
@@ -229,6 +230,15 @@ fn caps(config: &Config) -> Caps {
     }
 }
 
+fn group_caps(of: &Limits) -> GroupCaps {
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    GroupCaps {
+        all: count(of.groups),
+        named_per_user: count(of.groups_per_user),
+        unnamed_per_user: count(of.runs_per_user),
+    }
+}
+
 fn terms(of: &Limits) -> AllTerms {
     let in_flight = of.descriptors_in_flight.min(descriptors::in_flight());
     let most = caps::MESSAGE_FDS as u64;
@@ -253,6 +263,12 @@ fn terms(of: &Limits) -> AllTerms {
         .with_in_all(Resource::Descriptors, in_flight)
         .with(Resource::ReplyBytes, of.reply_bytes_per_user.0)
         .with(Resource::Events, of.events_per_user)
+        .with(Resource::Groups, of.groups_per_user)
+        .with_operator(Resource::Groups, of.groups)
+        .with_in_all(Resource::Groups, of.groups)
+        .with(Resource::Runs, of.runs_per_user)
+        .with_operator(Resource::Runs, of.groups)
+        .with_in_all(Resource::Runs, of.groups)
 }
 
 fn public_writer(writer: &config::PublicWriter) -> PublicWriter {

@@ -87,6 +87,9 @@ pub struct Limits {
     pub events_per_user: u64,
     pub moves_per_user: u64,
     pub move_bytes_per_user: ByteSize,
+    pub groups: u64,
+    pub groups_per_user: u64,
+    pub runs_per_user: u64,
 }
 
 const DEFAULT_CAPACITY: Capacity = match Share::percent(95) {
@@ -147,6 +150,9 @@ impl Default for Limits {
             events_per_user: 4096,
             moves_per_user: 256,
             move_bytes_per_user: ByteSize(64 << 30),
+            groups: 1000,
+            groups_per_user: 64,
+            runs_per_user: 300,
         }
     }
 }

@@ -58,6 +58,9 @@ fn the_table_names_every_field_once_with_its_default() {
             waits: 0,
             waits_per_user: 0,
             events_per_user: 0,
+            groups: 0,
+            groups_per_user: 0,
+            runs_per_user: 0,
         },
     };
     for key in KEYS {
