@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::{Resource, Shared};
+use super::{Resource, Shared, Terms};
 
 /// Why a user gets no more of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,19 @@ impl Account {
     /// Whether so many replies are not read that nothing more is done for the user.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.is_full.get()
+        self.why_full().is_some()
+    }
+
+    /// Too many replies are not read: the user's own, or those of all users together, unless the user
+    /// has none.
+    #[must_use]
+    pub fn why_full(&self) -> Option<Refused> {
+        let resource = Resource::ReplyBytes;
+        if self.is_full.get() {
+            let (has, cap) = (self.has(resource), self.cap(resource));
+            return Some(Refused { resource, has, cap, in_all: false });
+        }
+        self.check_or_first(resource, 1).err()
     }
 
     #[must_use]
@@ -95,8 +107,7 @@ impl Account {
         if has.saturating_add(more) > cap {
             return Err(Refused { resource, has, cap, in_all: false });
         }
-        let has = self.shared.in_all[resource.index()].get();
-        let cap = if self.is_operator { terms.in_all } else { terms.for_users() };
+        let (has, cap) = (self.shared.in_all[resource.index()].get(), self.cap_in_all(terms));
         if has.saturating_add(more) > cap {
             return Err(Refused { resource, has, cap, in_all: true });
         }
@@ -110,12 +121,18 @@ impl Account {
     /// As [`Self::check`].
     pub fn check_or_first(&self, resource: Resource, more: u64) -> Result<(), Refused> {
         let checked = self.check(resource, more);
-        let twice = self.shared.terms.get().of(resource).in_all.saturating_mul(2);
+        let terms = self.shared.terms.get().of(resource);
+        let twice = self.cap_in_all(terms).saturating_mul(2);
         let in_all = self.shared.in_all[resource.index()].get();
         if self.has(resource) == 0 && in_all.saturating_add(more) <= twice {
             return Ok(());
         }
         checked
+    }
+
+    /// What all users may have together before this one gets no more.
+    fn cap_in_all(&self, terms: Terms) -> u64 {
+        if self.is_operator { terms.in_all } else { terms.for_users() }
     }
 
     /// The user has so much more, whatever the caps are: it was there before, or was checked.

@@ -107,7 +107,7 @@ const ROWS: [Row; Resource::COUNT] = [
     Row {
         name: "reply_bytes",
         key: "limits.reply_bytes_per_user",
-        key_in_all: None,
+        key_in_all: Some("limits.reply_bytes"),
         nouns: ["in replies that are not read", "in replies that are not read"],
         way_out: "read the replies",
     },

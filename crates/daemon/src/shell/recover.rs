@@ -262,6 +262,7 @@ fn terms(of: &Limits) -> AllTerms {
         .with(Resource::Descriptors, per_user)
         .with_in_all(Resource::Descriptors, in_flight)
         .with(Resource::ReplyBytes, of.reply_bytes_per_user.0)
+        .with_in_all(Resource::ReplyBytes, of.reply_bytes.0)
         .with(Resource::Events, of.events_per_user)
         .with(Resource::Groups, of.groups_per_user)
         .with_operator(Resource::Groups, of.groups)

@@ -63,6 +63,14 @@ impl Input {
         number.ok_or_else(|| format!("'{text}' is not a whole number from {min} to {max}"))
     }
 
+    fn reply_bytes(self) -> Result<ByteSize, String> {
+        let size: ByteSize = self.parsed()?;
+        if size.0 < LEAST_REPLY_BYTES {
+            return Err("at least 1MiB is needed, or nobody gets a listing".to_owned());
+        }
+        Ok(size)
+    }
+
     fn list<T: FromStr<Err: Display>>(self) -> Result<Vec<T>, String> {
         let items = match self {
             Input::Text(text) => split(&text),
@@ -365,17 +373,19 @@ pub const KEYS: &[Key] = &[
         },
     },
     Key {
+        name: "limits.reply_bytes",
+        environment: "MILLPOND_LIMITS_REPLY_BYTES",
+        default: "2GiB",
+        doc: "Replies that are not read, of all users together; the last sixteenth is for root and the pond's own user. Beyond it a user who has read everything still gets one more, until there are twice as many; at least `1MiB`",
+        set: |config, input| input.reply_bytes().map(|size| config.limits.reply_bytes = size),
+    },
+    Key {
         name: "limits.reply_bytes_per_user",
         environment: "MILLPOND_LIMITS_REPLY_BYTES_PER_USER",
         default: "256MiB",
         doc: "Replies of one user that are not read, sent ones in memfds included; beyond it nothing more is read from that user until half of them are read; at least `1MiB`",
         set: |config, input| {
-            let size: ByteSize = input.parsed()?;
-            if size.0 < LEAST_REPLY_BYTES {
-                return Err("at least 1MiB is needed, or nobody gets a listing".to_owned());
-            }
-            config.limits.reply_bytes_per_user = size;
-            Ok(())
+            input.reply_bytes().map(|size| config.limits.reply_bytes_per_user = size)
         },
     },
     Key {

@@ -246,7 +246,7 @@ fn users_see_their_own_account_and_the_operator_everybodys() {
 fn a_listing_waits_until_its_user_has_read() {
     let mut play = Play::new();
     play.cap(Resource::ReplyBytes, 100);
-    play.pond.turns.set_caps(Some(2), None);
+    play.pond.turns.set_slice(2);
     let (one, _) = play.client(1);
     let (other, _) = play.client(2);
     for name in ["a", "b", "c", "d"] {

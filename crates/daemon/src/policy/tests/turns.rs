@@ -245,10 +245,10 @@ proptest! {
         ];
         for conn in clients.iter().map(|(conn, _)| *conn).chain([operator]) {
             for ask in &asks {
-                play.pond.turns.set_caps(Some(100_000), None);
+                play.pond.turns.set_slice(100_000);
                 play.later(0);
                 let at_once = play.ask(conn, ask.clone());
-                play.pond.turns.set_caps(Some(slice), None);
+                play.pond.turns.set_slice(slice);
                 play.later(0);
                 prop_assert_eq!(play.ask(conn, ask.clone()), at_once);
             }
