@@ -32,8 +32,9 @@ pub struct Account {
     shared: Rc<Shared>,
     tenant: Rc<str>,
     user: u32,
-    /// Root, or the user who runs the pond.
-    is_operator: bool,
+    /// Root's, or of the user who runs the pond: a part of what all may have is kept for them,
+    /// whichever socket they use. This gives no right over what others have.
+    has_reserve: bool,
     has: [Cell<u64>; Resource::COUNT],
     /// Too many replies are not read, until half of them are: between two marks nobody is woken for
     /// every message.
@@ -41,9 +42,9 @@ pub struct Account {
 }
 
 impl Account {
-    pub(super) fn new(shared: Rc<Shared>, who: (Rc<str>, u32), is_operator: bool) -> Self {
+    pub(super) fn new(shared: Rc<Shared>, who: (Rc<str>, u32), has_reserve: bool) -> Self {
         let ((tenant, user), has) = (who, Default::default());
-        Self { shared, tenant, user, is_operator, has, is_full: Cell::new(false) }
+        Self { shared, tenant, user, has_reserve, has, is_full: Cell::new(false) }
     }
 
     #[must_use]
@@ -51,10 +52,10 @@ impl Account {
         &self.tenant
     }
 
-    /// Root, or the user who runs the pond.
+    /// Whether a part of what all may have is kept for this user.
     #[must_use]
-    pub fn is_operator(&self) -> bool {
-        self.is_operator
+    pub fn has_reserve(&self) -> bool {
+        self.has_reserve
     }
 
     /// Whether so many replies are not read that nothing more is done for the user.
@@ -89,7 +90,7 @@ impl Account {
     #[must_use]
     pub fn cap(&self, resource: Resource) -> u64 {
         let terms = self.shared.terms.get().of(resource);
-        if self.is_operator { terms.per_operator } else { terms.per_user }
+        if self.has_reserve { terms.with_reserve } else { terms.per_user }
     }
 
     #[must_use]
@@ -132,7 +133,7 @@ impl Account {
 
     /// What all users may have together before this one gets no more.
     fn cap_in_all(&self, terms: Terms) -> u64 {
-        if self.is_operator { terms.in_all } else { terms.for_users() }
+        if self.has_reserve { terms.in_all } else { terms.for_users() }
     }
 
     /// The user has so much more, whatever the caps are: it was there before, or was checked.

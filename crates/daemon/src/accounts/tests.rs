@@ -135,7 +135,7 @@ fn whoever_has_none_in_flight_may_have_some_until_twice_as_many_are_as_should() 
 
 #[test]
 fn the_operator_has_caps_of_ones_own_and_others_a_share() {
-    let terms = AllTerms::NONE.with(Resource::Clients, 10).with_operator(Resource::Clients, 50);
+    let terms = AllTerms::NONE.with(Resource::Clients, 10).with_reserve(Resource::Clients, 50);
     let accounts = Accounts::new(terms.with_share(Resource::Clients, 4), 1000);
     let cap = |user| accounts.of(&tenant(), user).cap(Resource::Clients);
     assert_eq!((cap(0), cap(1000), cap(5)), (50, 50, 4));

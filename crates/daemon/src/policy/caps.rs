@@ -22,7 +22,7 @@ const REMEMBERED: usize = 1024;
 pub struct Caps {
     /// What one user may have, and all of them together.
     pub terms: AllTerms,
-    /// The user who runs the pond, who may have what others leave.
+    /// The user who runs the pond; from here on the accounts know.
     pub own_user: u32,
     /// Tensors in the pond, with the slabs of versions.
     pub tensors: usize,

@@ -170,7 +170,6 @@ fn describe(pond: &mut Pond<World>, config: &Config, keeper_pid: u32) {
     let program = std::env::current_exe().ok();
     pond.public_writers = config.public_writers.iter().map(public_writer).collect();
     pond.about.daemon_pid = std::process::id();
-    pond.about.daemon_user = rustix::process::geteuid().as_raw();
     pond.about.program = text(program.as_deref()).unwrap_or_default();
     pond.about.keeper_pid = keeper_pid;
     pond.about.runtime_dir = text(config.runtime_dir.as_deref()).unwrap_or_default();
@@ -245,7 +244,7 @@ fn terms(of: &Limits) -> AllTerms {
     let per_user = of.descriptors_in_flight_per_user.min(in_flight / 4).max(most);
     AllTerms::NONE
         .with(Resource::Clients, of.clients_per_user)
-        .with_operator(Resource::Clients, of.clients)
+        .with_reserve(Resource::Clients, of.clients)
         .with_in_all(Resource::Clients, of.clients)
         .with(Resource::Connections, of.connections_per_user)
         .with_share(Resource::Clients, descriptors::share())
@@ -265,10 +264,10 @@ fn terms(of: &Limits) -> AllTerms {
         .with_in_all(Resource::ReplyBytes, of.reply_bytes.0)
         .with(Resource::Events, of.events_per_user)
         .with(Resource::Groups, of.groups_per_user)
-        .with_operator(Resource::Groups, of.groups)
+        .with_reserve(Resource::Groups, of.groups)
         .with_in_all(Resource::Groups, of.groups)
         .with(Resource::Runs, of.runs_per_user)
-        .with_operator(Resource::Runs, of.groups)
+        .with_reserve(Resource::Runs, of.groups)
         .with_in_all(Resource::Runs, of.groups)
 }
 

@@ -30,8 +30,8 @@ fn whoever_keeps_the_groups_is_told_who_is_the_operator_and_answers_later() {
     let mut play = Play::new();
     let (conn, _) = play.client(7);
     let set = GroupSet { limit: Some(GroupLimit::Bytes(1 << 30)), ..GroupSet::of(team()) };
-    for (daemon_user, operator) in [(8, false), (7, true)] {
-        play.pond.about.daemon_user = daemon_user;
+    for (own_user, operator) in [(8, false), (7, true)] {
+        play.pond.accounts.set_own_user(own_user);
         for body in [RequestBody::GroupSet(set.clone()), RequestBody::GroupRemove { group: team() }]
         {
             let number = play.start(conn, body);

@@ -80,7 +80,7 @@ fn the_end_of_a_public_name_is_not_that_of_a_bare_one() {
 #[test]
 fn only_the_operator_and_those_whom_the_operator_named_make_public_names() {
     let mut play = Play::new();
-    play.pond.about.daemon_user = 7;
+    play.pond.accounts.set_own_user(7);
     play.pond.public_writers = vec![PublicWriter::User(1)];
     let (named, _) = play.client(1);
     let (nobody, _) = play.client(2);
@@ -116,7 +116,7 @@ fn only_the_operator_and_those_whom_the_operator_named_make_public_names() {
     assert_eq!(found.user, 1);
     // The right is looked at each time; what is there stays, also over a restart.
     play.restart();
-    play.pond.about.daemon_user = 7;
+    play.pond.accounts.set_own_user(7);
     play.pond.public_writers.clear();
     let (named, _) = play.client(1);
     assert_eq!(play.get(named, "public/a", 1).0.user, 1);
@@ -129,7 +129,7 @@ fn only_the_operator_and_those_whom_the_operator_named_make_public_names() {
 #[test]
 fn unix_groups_and_everybody_can_be_given_the_right() {
     let mut play = Play::new();
-    play.pond.about.daemon_user = 7;
+    play.pond.accounts.set_own_user(7);
     let (conn, _) = play.client(2);
     let caller = play.pond.client_of(conn).unwrap().1;
     let name = TensorName::new("public/x").unwrap();
