@@ -32,6 +32,10 @@ impl<P: Ports> Pond<P> {
                 count(connection.caller.owner.user, Resource::Waits);
             }
         }
+        for (user, bytes) in self.movers.all_moves() {
+            *there.entry((user, Resource::Moves)).or_default() += 1;
+            *there.entry((user, Resource::MoveBytes)).or_default() += bytes;
+        }
         for ((user, resource), number) in &self.owned_groups {
             *there.entry((*user, *resource)).or_default() += *number as u64;
         }
@@ -41,6 +45,8 @@ impl<P: Ports> Pond<P> {
             Resource::Tensors,
             Resource::Versions,
             Resource::Waits,
+            Resource::Moves,
+            Resource::MoveBytes,
             Resource::Groups,
             Resource::Runs,
         ];
