@@ -21,6 +21,7 @@ use super::like::Compare;
 use super::stop::{GoOn, Stop};
 use super::teller::Teller;
 use super::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded, Unshared, UnsharedWhy};
+use crate::expected::expect_moves;
 use crate::link::Link;
 use crate::model::Activate;
 use crate::transfer::lanes;
@@ -57,7 +58,7 @@ impl Pond {
         let device = spec.device.or(found.like.as_ref().map(|like| like.info.device));
         let link = &self.core().link;
         // A mover takes longer to start than headers take to be read.
-        calls::expect_moves(link, device);
+        expect_moves(link, device, &model)?;
         took("a mover is asked for");
 
         let opened = Opened::new(&located, &spec)?;

@@ -197,7 +197,9 @@ impl<P: Ports> Pond<P> {
                 self.start_report(ports, &caller, loading, &failed)
             }
             RequestBody::TensorMove(what) => self.move_bytes(ports, by, what, fd),
-            RequestBody::MovesExpected { device } => self.moves_expected(ports, device),
+            RequestBody::MovesExpected { device, name } => {
+                self.moves_expected(ports, &caller, device, name.as_ref())
+            }
             RequestBody::Collect { unleased_for_ms, dry_run } => {
                 self.collect(ports, by, &caller, unleased_for_ms, dry_run)
             }
