@@ -13,6 +13,9 @@ impl<P: Ports> Pond<P> {
     /// # Errors
     /// Which one, in words.
     pub fn check_accounts(&self) -> Result<(), String> {
+        if !self.slabs.totals_are_right() {
+            return Err("the totals of slabs are not those of the slabs".to_owned());
+        }
         let mut there: BTreeMap<(u32, Resource), u64> = BTreeMap::new();
         let mut count = |user: u32, resource| *there.entry((user, resource)).or_default() += 1;
         for (id, client) in self.clients.iter().filter(|(_, client)| !client.mover) {

@@ -274,11 +274,11 @@ impl<P: Ports> Pond<P> {
 
     /// The process behind a client is gone: whatever it held has ended, by death.
     pub fn process_gone(&mut self, ports: &mut P, id: ClientId) {
-        self.end_client(ports, id, Ending::Died, "its process is gone");
+        self.end_in_turns(ports, id, Ending::Died, "its process is gone");
     }
 
     pub(super) fn goodbye(&mut self, ports: &mut P, id: ClientId) {
-        self.end_client(ports, id, Ending::Released, "said goodbye");
+        self.end_in_turns(ports, id, Ending::Released, "said goodbye");
     }
 
     pub(super) fn end_client(&mut self, ports: &mut P, id: ClientId, ending: Ending, why: &str) {
@@ -289,15 +289,7 @@ impl<P: Ports> Pond<P> {
             // What it held is not known, so nothing that it could have held is recycled.
             self.slabs.taint_recovered(ports, &caller);
         }
-        for lease in leases {
-            if ending == Ending::Released
-                && let Err(error) = self.record_release(ports, id, lease)
-            {
-                // The next daemon does not know the client any more, and so no lease of its.
-                tracing::error!(client = %id, "could not record the end of a lease: {error}");
-            }
-            self.end_lease(ports, id, lease, ending);
-        }
+        self.end_leases(ports, id, &leases, ending);
         let Some(client) = self.clients.remove(id) else { return };
         if unclaimed {
             self.claims_settled(ports, &caller);

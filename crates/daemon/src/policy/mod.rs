@@ -14,6 +14,7 @@ mod clients;
 mod complaints;
 mod create;
 mod delete;
+mod endings;
 mod events;
 mod get;
 mod gpus;

@@ -11,6 +11,7 @@ use super::caps::{Caps, CapsTold};
 use super::catalog::{Catalog, Tensor};
 use super::clients::Clients;
 use super::complaints::Complaints;
+use super::endings::Endings;
 use super::events::Events;
 use super::gpus::Gpus;
 use super::groups::{GroupReading, GroupWork, OwnedGroups};
@@ -42,6 +43,7 @@ pub struct Pond<P: Ports> {
     pub(super) unfreed: super::unfreed::Unfreed,
     pub(super) accounts: Accounts,
     pub(super) turns: Turns,
+    pub(super) endings: Endings,
     pub(super) caps_told: CapsTold,
     pub(super) complaints: Complaints,
     /// What groups hold on the GPUs, when it was last looked at.
@@ -161,7 +163,11 @@ impl<P: Ports> Pond<P> {
         fd: Option<P::Fd>,
     ) -> Answer<P::Fd> {
         let conn = by.conn;
+        if let Some(client) = self.clients.connection(conn).and_then(|it| it.client) {
+            self.end_now_if_ending(ports, client);
+        }
         if let RequestBody::Hello(hello) = body {
+            self.end_now_if_ending(ports, hello.client);
             return self.hello(ports, conn, hello);
         }
         let Some(connection) = self.clients.connection(conn) else { return Ok(Answered::Sent) };

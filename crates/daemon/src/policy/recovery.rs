@@ -83,6 +83,7 @@ impl<P: Ports> Pond<P> {
             accounts,
             unfreed: Unfreed::default(),
             turns: Turns::default(),
+            endings: super::endings::Endings::default(),
             caps_told: CapsTold::default(),
             complaints: Complaints::default(),
             group_readings: Vec::new(),

@@ -31,6 +31,7 @@ impl<P: Ports> Pond<P> {
             self.care_for_movers(ports),
             self.end_lives(ports),
             self.take_turns(ports),
+            self.end_more(ports),
             self.complaints.say_left_out(now),
         ];
         soonest.into_iter().chain(more.into_iter().flatten()).min()

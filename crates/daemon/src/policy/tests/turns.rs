@@ -4,6 +4,96 @@ use millpond_wire::LeaseTarget;
 use proptest::prelude::*;
 
 use super::*;
+
+#[test]
+fn a_client_with_many_leases_ends_in_turns() {
+    for died in [true, false] {
+        let mut play = Play::new();
+        play.pond.turns.set_slice(8);
+        let (conn, client) = play.client(1);
+        let (other, _) = play.client(2);
+        play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
+        for lease in 0..9 {
+            play.get(conn, "x", lease + 1);
+        }
+        let (x, _) = play.get(conn, "x", 1);
+        play.delete(conn, x.tensor);
+        match died {
+            true => play.pond.process_gone(&mut play.world, client),
+            false => assert_eq!(play.ask(conn, RequestBody::Goodbye), ReplyBody::Done),
+        }
+        let mut left = vec![play.pond.leases.count_of(client)];
+        while play.pond.has_turns() {
+            assert!(play.pond.clients.knows(client));
+            play.check_held();
+            // Others are served meanwhile, and that its process is gone is no news.
+            assert_eq!(play.ask(other, RequestBody::Ping), ReplyBody::Done);
+            if died {
+                play.pond.process_gone(&mut play.world, client);
+            }
+            play.pond.tick(&mut play.world);
+            left.push(play.pond.leases.count_of(client));
+        }
+        assert_eq!(left[..4], [9, 7, 5, 3], "two leases in each turn");
+        assert!(!play.pond.clients.knows(client));
+        assert!(play.pond.catalog.get(x.tensor).is_none(), "and the memory goes with the last");
+        play.check_held();
+    }
+}
+
+#[test]
+fn who_said_goodbye_and_comes_back_has_nothing_left() {
+    let mut play = Play::new();
+    play.pond.turns.set_slice(8);
+    let (conn, client) = play.client(1);
+    play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
+    for lease in 0..9 {
+        play.get(conn, "x", lease + 1);
+    }
+    play.ask(conn, RequestBody::Goodbye);
+    assert_eq!(play.pond.leases.count_of(client), 9);
+    assert!(matches!(play.hello(conn, client, false), ReplyBody::Welcome(_)));
+    assert_eq!((play.pond.leases.count_of(client), play.pond.has_turns()), (0, false));
+    play.get(conn, "x", 1);
+    play.ask(conn, RequestBody::Goodbye);
+    assert!(!play.pond.clients.knows(client), "one with few leases ends at once");
+    play.check_held();
+}
+
+/// How long the longest single steps take with the largest numbers that are allowed: for people, with
+/// `--ignored --nocapture`.
+#[test]
+#[ignore = "prints times"]
+fn times_of_the_longest_steps() {
+    let mut play = Play::new();
+    play.pond.accounts.set_terms(|_| crate::accounts::AllTerms::NONE);
+    play.pond.caps.leases_per_client = 200_000;
+    play.pond.caps.tensors = 1_000_000;
+    let (conn, client) = play.client(1);
+    play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
+    for lease in 0..200_000 {
+        play.get(conn, "x", lease + 1);
+        play.world.replies.clear();
+    }
+    let class = play.pond.slabs.iter().next().unwrap().1.class.clone();
+    for number in 0..100_000 {
+        let slab = crate::policy::slabs::Slab::new(class.clone(), 2 << 20, number);
+        play.pond.slabs.insert(SlabId::random(), slab);
+    }
+    let begun = std::time::Instant::now();
+    play.pond.status();
+    eprintln!("a status with 100,000 slabs: {:?}", begun.elapsed());
+    let begun = std::time::Instant::now();
+    play.pond.process_gone(&mut play.world, client);
+    eprintln!("the end of a client with 200,000 leases: {:?}", begun.elapsed());
+    let mut rounds = Vec::new();
+    while play.pond.has_turns() {
+        let begun = std::time::Instant::now();
+        play.pond.tick(&mut play.world);
+        rounds.push(begun.elapsed());
+    }
+    eprintln!("rounds after it: {}, the longest {:?}", rounds.len(), rounds.iter().max());
+}
 use crate::policy::leases::Lease;
 
 impl Play {

@@ -60,7 +60,7 @@ impl<P: Ports> Pond<P> {
     /// Whether an answer could go on at once: each [`Pond::tick`] is a turn.
     #[must_use]
     pub fn has_turns(&self) -> bool {
-        self.turns.has_more()
+        self.turns.has_more() || !self.endings.are_none()
     }
 
     pub(super) fn list_tensors(

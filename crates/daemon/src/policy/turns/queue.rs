@@ -61,7 +61,7 @@ impl Default for Turns {
 }
 
 impl Turns {
-    pub(super) fn slice(&self) -> usize {
+    pub(in crate::policy) fn slice(&self) -> usize {
         self.slice
     }
 
