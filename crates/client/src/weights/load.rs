@@ -13,7 +13,7 @@ use millpond_wire::{
     model_name,
 };
 
-use super::calls::{self, Staged};
+use super::calls::Staged;
 use super::files::{Files, move_batch, unreadable};
 use super::hold::LeasedVersion;
 use super::hub::{self, Located};
