@@ -1,6 +1,6 @@
 //! Shapes, and the bytes they need: checked before anything is allocated.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use crate::caps;
@@ -96,8 +96,17 @@ impl Shape {
 
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let dims: Vec<String> = self.0.iter().map(u64::to_string).collect();
-        f.pad(&format!("[{}]", dims.join(",")))
+        if f.width().is_some() || f.precision().is_some() {
+            return f.pad(&self.to_string());
+        }
+        f.write_char('[')?;
+        for (index, dim) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_char(',')?;
+            }
+            write!(f, "{dim}")?;
+        }
+        f.write_char(']')
     }
 }
 

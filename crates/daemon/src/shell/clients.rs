@@ -21,7 +21,9 @@ const SHORT_PAUSE: Duration = Duration::from_millis(5);
 
 impl Server {
     pub(super) fn conn_event(&mut self, id: ConnId) {
-        self.world.flush(id);
+        if self.world.has_to_flush(id) {
+            self.world.flush(id);
+        }
         let begun = Instant::now();
         for _ in 0..ROUND {
             if begun.elapsed() >= TURN || !self.world.may_read(id) {

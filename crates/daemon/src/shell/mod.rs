@@ -9,6 +9,7 @@ mod gpus;
 mod keeper_side;
 mod long_replies;
 mod movers;
+mod numbers;
 mod page;
 mod recover;
 mod removed;
