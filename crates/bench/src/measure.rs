@@ -109,10 +109,11 @@ impl Crowd {
             Measure::First { device, model } => {
                 let _context = context(&tools.device(&device)?)?;
                 let start = Instant::now();
-                let attached = tools.pond()?.attach(model.as_str())?;
+                let pond = tools.lazy_pond()?;
+                let attached = pond.attach(model.as_str())?;
                 let taken = start.elapsed();
                 drop(attached);
-                tools.pond()?.flush(FLUSH)?;
+                pond.flush(FLUSH)?;
                 Ok(vec![taken])
             }
             Measure::FirstConnect { device } => {

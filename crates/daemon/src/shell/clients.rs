@@ -21,11 +21,16 @@ const SHORT_PAUSE: Duration = Duration::from_millis(5);
 
 impl Server {
     pub(super) fn conn_event(&mut self, id: ConnId) {
+        self.read_from(id, ROUND);
+    }
+
+    /// Reads at most so many messages.
+    fn read_from(&mut self, id: ConnId, most: usize) {
         if self.world.has_to_flush(id) {
             self.world.flush(id);
         }
         let begun = Instant::now();
-        for _ in 0..ROUND {
+        for _ in 0..most {
             if begun.elapsed() >= TURN || !self.world.may_read(id) {
                 return;
             }
@@ -133,6 +138,8 @@ impl Server {
             Ok(()) => {
                 self.pond.connected(id, owner, &peer.groups, admin, peer.pid);
                 self.ungreeted.push_back((Instant::now(), id));
+                // By now its hello is there, mostly: it does not wait for another round.
+                self.read_from(id, 1);
             }
             Err(error) => tracing::error!("a connection cannot be watched: {error}"),
         }
