@@ -13,14 +13,14 @@ pub const EXACT: &str = "linear,pitch,async,pool,vmm,handle,graph,context";
 
 const MIB: u64 = 1 << 20;
 /// What the tenants share.
-const LIMIT: u64 = 192 * MIB;
+const LIMIT: u64 = 64 * MIB;
 /// The most that one request asks for.
-const REQUEST: u64 = 24 * MIB;
+const REQUEST: u64 = 8 * MIB;
 const TENANTS: u64 = 6;
 const ROUNDS: u64 = 6;
 const STEPS: u64 = 60;
 /// A context's bytes: they count too.
-const CONTEXT: &str = "4M";
+const CONTEXT: &str = "2M";
 
 /// What one storm came to.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,6 @@
 //! Limits on the software driver: it knows the most that it ever held, can be told to be slow, and has
 //! as many devices as a test wants.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use millpond_ledger::NO_LIMIT;

@@ -1,7 +1,6 @@
 //! A daemon that cannot start: the keeper slows down and says so, and keeps everything until the
 //! cause is gone.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use std::fs;

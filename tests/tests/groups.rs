@@ -1,6 +1,5 @@
 //! Groups of a served pond: real members, real kills.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,5 @@
 //! Processes that are stopped and not dead: nothing of theirs is taken away, and nobody else waits.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use std::time::Duration;

@@ -1,6 +1,5 @@
 //! Messages that no honest client sends: the daemon lives on, and others are served.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use std::fs::File;

@@ -1,6 +1,5 @@
 //! Who somebody says to be, and what a lease number means: real processes, real restarts.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use std::os::fd::AsFd;

@@ -1,6 +1,5 @@
 //! Any one process may be killed with -9 at any time: nothing is lost, nothing is leaked.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use std::time::Duration;

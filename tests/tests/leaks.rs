@@ -1,6 +1,5 @@
 //! Two hundred short lives leave nothing behind: no byte, no lease, no descriptor.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use millpond_tests::process::{descriptor_list, descriptors};

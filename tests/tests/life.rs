@@ -1,6 +1,5 @@
 //! How tensors live, across processes and restarts.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use std::time::{Duration, Instant};

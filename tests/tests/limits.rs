@@ -1,6 +1,5 @@
 //! One user cannot use up the daemon.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use millpond::{Dtype, ErrorKind, TensorSpec};

@@ -1,6 +1,5 @@
 //! Every variable and file that the library reads, also those of others, with the library itself.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use std::path::PathBuf;

@@ -1,6 +1,5 @@
 //! Limits and the pond's own memory: its owner's group pays for it, once, whoever maps it.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use millpond_tests::place::{bytes, limit, size, unit};

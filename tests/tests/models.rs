@@ -1,6 +1,5 @@
 //! Models: staged by one process, mapped by others, swapped while they run.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use millpond::{ErrorKind, ModelInfo, VersionState};

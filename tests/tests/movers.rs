@@ -1,6 +1,5 @@
 //! The daemon and its movers, by bare messages: real processes, real files, real kills.
 
-#![forbid(unsafe_code)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,6 +1,5 @@
 //! Bytes into the pond and out of it by the command line, while anything is killed.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use std::fs;

@@ -1,6 +1,5 @@
 //! Gets without a message are right whatever happens to the pond meanwhile.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use millpond::{Dtype, Pond, TensorSpec};

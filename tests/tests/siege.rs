@@ -1,6 +1,5 @@
 //! A small siege, and that a siege can fail. The large one is a step of its own.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use std::process::Command;

@@ -1,6 +1,5 @@
 //! Clients that ask and do not read: they delay nobody, and cost a bounded amount of everything.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use millpond::{Dtype, LeaseId, Mode, TensorSpec};

@@ -2,7 +2,6 @@
 //! it is served, right after the answer. Nothing is lost, nothing is leaked, and who lives gets an
 //! answer.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use std::time::Duration;

@@ -1,6 +1,5 @@
 //! Files around a pond that others remove, plant or make longer.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use std::fs::{self, File};

@@ -1,6 +1,5 @@
 //! Loads in the middle of which something happens, and versions that are asked for wrongly.
 
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use std::fs;

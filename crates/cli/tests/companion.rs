@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod common;
+use crate::common;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

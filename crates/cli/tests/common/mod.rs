@@ -1,6 +1,5 @@
 //! The program of this package at a desk of its own, and on a terminal.
 
-#![allow(dead_code, unused_imports, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 pub mod terminal;

@@ -1,0 +1,42 @@
+//! All end-to-end tests, in one executable instead of forty that are compiled and linked one by one.
+//! `scripts/run-tests` and the machine with the GPU run each module in a process of its own.
+
+#![forbid(unsafe_code)]
+
+mod accounts;
+mod budget_faults;
+mod budget_soft;
+mod crash_loop;
+mod ends;
+mod falls_off;
+mod faults;
+mod gone;
+mod groups;
+mod half_dead;
+mod hostile;
+mod identity;
+mod kills;
+mod leaks;
+mod life;
+mod limits;
+mod limits_cli;
+mod limits_compat;
+mod limits_containers;
+mod limits_docs;
+mod limits_escapes;
+mod limits_pond;
+mod logs;
+mod models;
+mod movers;
+mod moves;
+mod page;
+mod retire;
+mod siege;
+mod slow;
+mod steps;
+mod stopped;
+mod surroundings;
+mod taken;
+mod upgrade;
+mod weights;
+mod weights_faults;
