@@ -37,6 +37,7 @@ mod steps;
 mod stopped;
 mod surroundings;
 mod taken;
+mod ties;
 mod upgrade;
 mod weights;
 mod weights_faults;

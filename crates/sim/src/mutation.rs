@@ -40,6 +40,8 @@ mutations! {
     EpochRepeats "epoch-repeats",
     /// A keeper starts the next daemon without reading what the last one had sent.
     QueueNotRead "queue-not-read",
+    /// What the keeper has no room for yet counts as held.
+    FullCountsAsHeld "full-counts-as-held",
     /// A new keeper does not get the slabs.
     HandOverIncomplete "hand-over-incomplete",
     /// A torn record stays at the end of the journal.

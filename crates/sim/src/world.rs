@@ -407,11 +407,7 @@ impl World {
                 let ms = 1 + self.rng.below(400);
                 self.tick(ms)?;
             }
-            Action::KeeperTakes => {
-                if let Some(keeper) = &mut self.keeper {
-                    keeper.take()?;
-                }
-            }
+            Action::KeeperTakes => self.keeper_takes()?,
             Action::DaemonGone => self.daemon_gone()?,
             Action::MoverTakes(mover) => self.mover_takes(mover)?,
             Action::MoverLands(mover) => self.mover_lands(mover)?,

@@ -74,6 +74,15 @@ fn queue_not_read() {
 }
 
 #[test]
+fn full_counts_as_held() {
+    let same_pond = "a pond stays the same";
+    noticed(
+        Mutation::FullCountsAsHeld,
+        &[IS_HELD, NOTHING_LOST, SAME_HELD, same_pond, KEEPS_LEASES],
+    );
+}
+
+#[test]
 fn hand_over_incomplete() {
     noticed(Mutation::HandOverIncomplete, &[IS_HELD, NOTHING_LOST, SAME_HELD]);
 }

@@ -7,7 +7,7 @@ use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcom
 use millpond_wire::record::{ClientRecord, Record};
 use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, caps};
 
-use super::answer::{Answer, Answered, from_port, now};
+use super::answer::{Answer, Answered, from_hold, from_port, now};
 use super::clients::Client;
 use super::identity::Identity;
 use super::leases::Lease;
@@ -128,7 +128,7 @@ impl<P: Ports> Pond<P> {
             None => self.watch_process(ports, id, conn)?,
         };
         let Some(client) = self.clients.get(id) else { return Ok(()) };
-        ports.hold(Held::Client(id), Backing::default(), &pidfd).map_err(from_port)?;
+        ports.hold(Held::Client(id), Backing::default(), &pidfd).map_err(from_hold)?;
         if let Err(error) = ports.journal(&client_record(id, client)) {
             ports.let_go(Held::Client(id), Some(pidfd));
             return Err(from_port(error));

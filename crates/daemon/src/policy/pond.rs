@@ -1,9 +1,10 @@
 //! The state of a pond, and the way of a request to its handler.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use millpond_wire::message::{DecodeError, Reply, ReplyBody, Request, RequestBody};
-use millpond_wire::{ClientId, ErrorKind, Failure};
+use millpond_wire::{ClientId, ErrorKind, Failure, SlabId};
 
 use super::about::{About, Identity};
 use super::answer::{Answer, Answered, done, draining, now};
@@ -32,6 +33,8 @@ pub struct Pond<P: Ports> {
     pub(super) gpus: Gpus,
     pub(super) slabs: Slabs<P::Fd>,
     pub(super) pending_slabs: PendingSlabs,
+    /// Slabs that are made, and that the keeper had no room for.
+    pub(super) unheld_slabs: VecDeque<(SlabId, P::Fd)>,
     pub(super) catalog: Catalog,
     pub(super) leases: LeaseTable,
     pub(super) clients: Clients<P::Fd>,
@@ -123,7 +126,7 @@ impl<P: Ports> Pond<P> {
             self.refuse(ports, by, failure);
             return;
         }
-        let answer = self.dispatch(ports, by, request.body, fd);
+        let answer = self.attempt(ports, by, request.body, fd);
         let is_parked = matches!(answer, Ok(Answered::Parked));
         debug_assert!(may_wait || !is_parked, "{name} waits, and its kind says that it does not");
         self.respond(ports, by, answer);
@@ -152,7 +155,7 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    fn dispatch(
+    pub(super) fn dispatch(
         &mut self,
         ports: &mut P,
         by: RequestId,

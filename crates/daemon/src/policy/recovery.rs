@@ -4,7 +4,7 @@
 //! Clients come back silent: those that live reconnect and claim, those that died are noticed by
 //! their pidfds.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use millpond_view::units::count;
 use millpond_wire::message::EventKind;
@@ -73,6 +73,7 @@ impl<P: Ports> Pond<P> {
             gpus: Gpus::default(),
             slabs: Slabs::default(),
             pending_slabs: PendingSlabs::default(),
+            unheld_slabs: VecDeque::new(),
             catalog: Catalog::new(accounts.clone()),
             leases: LeaseTable::new(key),
             clients: Clients::default(),

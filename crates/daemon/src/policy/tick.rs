@@ -42,7 +42,8 @@ impl<P: Ports> Pond<P> {
         self.happened(ports, EventKind::Draining, None, None, None, "the pond shuts down");
         self.refuse_all(ports, Until::Tensor);
         self.refuse_moves(ports, &draining());
-        for until in [Until::DriverForCreate, Until::DriverForStage, Until::Version] {
+        for until in [Until::DriverForCreate, Until::DriverForStage, Until::Version, Until::Keeper]
+        {
             self.refuse_all(ports, until);
         }
     }

@@ -6,6 +6,7 @@ mod file_limit;
 mod flights;
 mod gpu_lock;
 mod gpus;
+mod keeper_line;
 mod keeper_side;
 mod long_replies;
 mod movers;
@@ -58,6 +59,8 @@ pub enum DaemonError {
     /// The state cannot be used.
     #[error("the state of the pond cannot be recovered: {0}")]
     State(#[from] crate::policy::PortError),
+    #[error("the keeper holds nothing of this daemon: {0}")]
+    Hold(#[from] crate::policy::HoldError),
     /// A pond that never had a GPU finds no driver.
     #[error("{0}")]
     NoDriver(String),
@@ -209,9 +212,12 @@ impl Server {
         let replies = self.world.soon.next().map(|at| at.saturating_duration_since(clock));
         let looks = self.world.flights.next().map(|at| at.saturating_duration_since(clock));
         let keeper = self.keeper_retry.map(|(at, _)| until(at));
+        let room = self.keeper_room_at().map(|at| at.saturating_duration_since(clock));
         let hello = self.ungreeted.front().map(|(at, _)| until(*at + HELLO_WITHIN));
-        let shortest =
-            [waiters, soon, replies, looks, stop, keeper, hello].into_iter().flatten().min()?;
+        let shortest = [waiters, soon, replies, looks, stop, keeper, room, hello]
+            .into_iter()
+            .flatten()
+            .min()?;
         // A year is for ever, and fits every clock.
         Timespec::try_from(shortest.min(Duration::from_secs(31_536_000))).ok()
     }
@@ -281,7 +287,7 @@ impl Server {
         let first = !world.held.keys().any(served);
         let keeper_token =
             world.watcher.add(&keeper_pidfd, Source::KeeperGone).map_err(&watching)?;
-        let channel_token = match &world.channel {
+        let channel_token = match world.keeper.channel() {
             Some(channel) => {
                 Some(world.watcher.add(channel.as_fd(), Source::Channel).map_err(&watching)?)
             }

@@ -5,25 +5,29 @@ use millpond_wire::{GpuUuid, SlabId};
 
 use super::{Slab, SlabClass, Slabs};
 use crate::policy::owner::Caller;
-use crate::policy::ports::{Held, PortError, Ports};
+use crate::policy::ports::{Held, HoldError, Ports};
 
 impl<F: Clone> Slabs<F> {
-    /// The driver has made a slab: hold, then journal.
+    /// The driver has made a slab: hold, then journal. If the keeper is full, nothing was done.
     pub(in crate::policy) fn commit(
         &mut self,
         ports: &mut impl Ports<Fd = F>,
         id: SlabId,
         (class, bytes): (SlabClass, u64),
         fd: F,
-    ) -> Result<(), PortError> {
+    ) -> Result<(), HoldError> {
         let slab = Slab::new(class, bytes, fd.clone());
-        if let Err(error) = ports.hold(Held::Slab(id), slab.backing, &fd) {
-            ports.let_go(Held::Slab(id), Some(fd));
-            return Err(error);
+        match ports.hold(Held::Slab(id), slab.backing, &fd) {
+            Ok(()) => {}
+            Err(HoldError::Full) => return Err(HoldError::Full),
+            Err(error) => {
+                ports.let_go(Held::Slab(id), Some(fd));
+                return Err(error);
+            }
         }
         if let Err(error) = ports.journal(&slab.record(id)) {
             ports.let_go(Held::Slab(id), Some(fd));
-            return Err(error);
+            return Err(error.into());
         }
         self.insert(id, slab);
         Ok(())

@@ -9,6 +9,7 @@ mod groups;
 mod hang_ups;
 mod identity;
 mod indexes;
+mod keeper_room;
 mod leases;
 mod listings;
 mod lives;
@@ -89,6 +90,8 @@ struct World {
     upgrades: Vec<String>,
     /// No more descriptors may be in flight.
     no_page: bool,
+    /// How much the keeper can be told before it reads, where that is little.
+    keeper_takes: Option<usize>,
 }
 
 impl Ports for World {
@@ -135,10 +138,23 @@ impl Ports for World {
         Ok(())
     }
 
-    fn hold(&mut self, what: Held, _backing: Backing, fd: &u64) -> Result<(), PortError> {
+    fn hold(&mut self, what: Held, _backing: Backing, fd: &u64) -> Result<(), HoldError> {
+        match &mut self.keeper_takes {
+            Some(0) => return Err(HoldError::Full),
+            Some(left) => *left -= 1,
+            None => {}
+        }
         self.did.push(Did::Hold(what));
         self.held.insert(what, *fd);
         Ok(())
+    }
+
+    fn keeper_room(&self) -> KeeperRoom {
+        match self.keeper_takes {
+            None => KeeperRoom::Plenty,
+            Some(0) => KeeperRoom::None,
+            Some(_) => KeeperRoom::Little,
+        }
     }
 
     fn let_go(&mut self, what: Held, _fd: Option<u64>) {
