@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Two builds of Millpond in turns, in one run: is the new one slower anywhere?
 
-    two_builds.py --old FOLDER --new FOLDER [--rounds 4] [--seconds N] [--quick] [--out two-builds.json] [--small] [--soft FOLDER]
+    two_builds.py --old FOLDER --new FOLDER [--rounds 4] [--seconds N] [--quick] [--out two-builds.json] [--small | --soft FOLDER]
 
 Each folder has `millpond`, `tenant` and `libmillpond_preload.so`, as `dist/gpu` has them. In every
 round the old build is measured twice and the new one twice, in an order that changes. The two series of the old
 build show by how much a build differs from itself: a row is worse only if the new median differs
-from the old one by more than that spread, in the wrong direction. With --soft (cargo's target/debug)
-the software driver is used, and --small makes everything short; no speed is judged then.
+from the old one by more than that spread, in the wrong direction. --small makes everything short; no
+speed is judged then. With --soft (cargo's target/debug) the software driver is used, in whose memory
+only the --small checkpoint fits.
 --quick takes fewer samples for each row of a round. No round begins after --seconds; limits come first.
 The last line is `N passed, N failed`; a row that is worse has failed.
 """
@@ -192,7 +193,9 @@ def main():
     parser.add_argument("--out")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--soft")
-    sys.exit(Builds(parser.parse_args()).all())
+    arguments = parser.parse_args()
+    arguments.small = arguments.small or arguments.soft is not None
+    sys.exit(Builds(arguments).all())
 
 
 if __name__ == "__main__":

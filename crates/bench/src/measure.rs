@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 
 use millpond::{Dtype, GetOptions, Pond, Sink, Source, StageSpec, Tensor, TensorSpec};
 use millpond_console::error::{CommandError, failed, wrong};
-use millpond_cuda::{Access, AddressRange, Allocation, Device, Mapping};
+use millpond_cuda::{Access, AddressRange, Allocation, Context, CudaError, Device, Mapping};
 use millpond_mover::raw::{RawRing, raw_get, raw_put};
 use millpond_mover::settings;
 use millpond_trial::protocol::Order;
 use millpond_trial::worker::{FLUSH, Tools, context};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use crate::raw::RawClient;
@@ -73,6 +74,28 @@ impl From<Measure> for Order {
     }
 }
 
+/// When something began, by the clock and by the processor time of this process.
+struct Start {
+    clock: Instant,
+    processor: Duration,
+}
+
+impl Start {
+    fn now() -> Self {
+        Self { clock: Instant::now(), processor: processor_time() }
+    }
+
+    /// Both since then.
+    fn taken(&self) -> [Duration; 2] {
+        [self.clock.elapsed(), processor_time().saturating_sub(self.processor)]
+    }
+}
+
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
 /// Connections of a worker that only stay.
 #[derive(Default)]
 pub struct Crowd(Vec<RawClient>);
@@ -108,26 +131,32 @@ impl Crowd {
             }
             Measure::First { device, model } => {
                 let _context = context(&tools.device(&device)?)?;
-                let start = Instant::now();
-                let attached = tools.pond()?.attach(model.as_str())?;
-                let taken = start.elapsed();
+                let start = Start::now();
+                let pond = tools.lazy_pond()?;
+                let attached = pond.attach(model.as_str())?;
+                let taken = start.taken();
                 drop(attached);
-                tools.pond()?.flush(FLUSH)?;
-                Ok(vec![taken])
+                pond.flush(FLUSH)?;
+                Ok(taken.into())
             }
             Measure::FirstConnect { device } => {
                 let _context = context(&tools.device(&device)?)?;
-                let start = Instant::now();
+                let start = Start::now();
                 tools.pond()?;
-                Ok(vec![start.elapsed()])
+                Ok(start.taken().into())
             }
             Measure::FirstRaw { device, model } => {
                 let mut client = RawClient::connect(tools.folder())?;
                 let fds = client.get_version(&model)?;
-                let taken = attach_raw(&tools.device(&device)?, &fds, 1);
+                let context = context(&tools.device(&device)?)?;
+                let mut mapped = Vec::with_capacity(fds.len());
+                let start = Start::now();
+                map_raw(&context, &fds, &mut mapped)?;
+                let taken = start.taken();
+                unmap_raw(&mut mapped)?;
                 drop(fds);
                 client.end()?;
-                taken
+                Ok(taken.into())
             }
             Measure::Publish { rounds } => publish(tools.pond()?, rounds),
             Measure::Create { bytes, rounds } => create(tools.pond()?, bytes, rounds),
@@ -193,26 +222,45 @@ pub fn attach_raw(
     rounds: u32,
 ) -> Result<Vec<Duration>, CommandError> {
     let context = context(device)?;
-    let driver = device.driver();
-    let refused = |error| failed("attaching with the bare driver", error);
     let mut taken = Vec::new();
-    let mut mappings = Vec::with_capacity(fds.len());
+    let mut mapped = Vec::with_capacity(fds.len());
     for _ in 0..rounds {
         let start = Instant::now();
-        for (fd, bytes) in fds {
-            let memory = Allocation::import(driver, fd.as_fd(), *bytes).map_err(refused)?;
-            let range = AddressRange::reserve(driver, *bytes).map_err(refused)?;
-            let mapping =
-                Mapping::map(&context, &range, 0, &memory, Access::ReadOnly).map_err(refused)?;
-            mappings.push((memory, mapping));
-        }
+        map_raw(&context, fds, &mut mapped)?;
         taken.push(start.elapsed());
-        for (memory, mapping) in mappings.drain(..) {
-            drop(memory);
-            mapping.unmap().map_err(refused)?;
-        }
+        unmap_raw(&mut mapped)?;
     }
     Ok(taken)
+}
+
+type RawMapped = Vec<(Allocation, Mapping)>;
+
+fn refused(error: CudaError) -> CommandError {
+    failed("attaching with the bare driver", error)
+}
+
+fn map_raw(
+    context: &Context,
+    fds: &[(OwnedFd, u64)],
+    mapped: &mut RawMapped,
+) -> Result<(), CommandError> {
+    let driver = context.driver();
+    for (fd, bytes) in fds {
+        let memory = Allocation::import(driver, fd.as_fd(), *bytes).map_err(refused)?;
+        let range = AddressRange::reserve(driver, *bytes).map_err(refused)?;
+        let mapping =
+            Mapping::map(context, &range, 0, &memory, Access::ReadOnly).map_err(refused)?;
+        mapped.push((memory, mapping));
+    }
+    Ok(())
+}
+
+fn unmap_raw(mapped: &mut RawMapped) -> Result<(), CommandError> {
+    for (memory, mapping) in mapped.drain(..) {
+        drop(memory);
+        mapping.unmap().map_err(refused)?;
+    }
+    Ok(())
 }
 
 fn move_bytes(pond: &Pond, what: &Move) -> Result<Vec<Duration>, CommandError> {

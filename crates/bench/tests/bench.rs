@@ -26,6 +26,7 @@ const ROWS: &[&str] = &[
     "attach/handles-148",
     "attach/first",
     "attach/connect",
+    "attach/first-cpu",
     "move/put",
     "move/get",
     "move/put-new",

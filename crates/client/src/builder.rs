@@ -35,6 +35,7 @@ pub struct PondBuilder {
     reconnect_timeout: Option<Duration>,
     request_timeout: Option<Duration>,
     operator: bool,
+    lazy: bool,
 }
 
 impl PondBuilder {
@@ -78,6 +79,13 @@ impl PondBuilder {
         self
     }
 
+    /// Has the first call connect, instead of [`PondBuilder::connect`], which cannot fail then. What
+    /// that call needs besides the pond, such as the driver, is made ready while the pond answers.
+    pub fn lazy(mut self) -> Self {
+        self.lazy = true;
+        self
+    }
+
     /// Connects. A pond with nothing but a folder is shared by the whole process; any other
     /// option makes a connection of its own.
     ///
@@ -89,11 +97,14 @@ impl PondBuilder {
             && self.reconnect_timeout.is_none()
             && self.request_timeout.is_none()
             && !self.operator;
+        let lazy = self.lazy;
         let config = self.config();
         let folder = config.folder.clone();
         let make = || Arc::new(Handle::new(config));
         let pond = Pond::new(if plain { registry::shared(&folder, make) } else { make() });
-        pond.core().link.connected()?;
+        if !lazy {
+            pond.core().link.connected()?;
+        }
         Ok(pond)
     }
 

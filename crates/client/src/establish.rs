@@ -43,11 +43,15 @@ enum Attempt {
     NotThisClient(Error),
 }
 
-/// Connects and says hello.
-pub(crate) fn establish(caller: &Caller<'_>, mut dial: Dial) -> Result<Established> {
+/// Connects and says hello. While the pond works, `meanwhile` does what the caller needs afterwards.
+pub(crate) fn establish(
+    caller: &Caller<'_>,
+    mut dial: Dial,
+    mut meanwhile: impl FnMut(),
+) -> Result<Established> {
     let (mut identity, mut is_new) = (caller.identity, false);
     loop {
-        let (failed, error) = match attempt(caller, identity, dial.deadline()) {
+        let (failed, error) = match attempt(caller, identity, dial.deadline(), &mut meanwhile) {
             Ok(established) => return Ok(established),
             Err(Attempt::NotThisClient(error)) if !is_new => {
                 tracing::warn!(client = %identity.client, %error, "going on as a new client");
@@ -96,6 +100,7 @@ fn attempt(
     caller: &Caller<'_>,
     identity: Identity,
     deadline: Instant,
+    meanwhile: &mut impl FnMut(),
 ) -> Result<Established, Attempt> {
     let mut connection = Connection::open(caller.socket).map_err(Attempt::Absent)?;
     let mut handshake = Handshake::new(identity, caller.program, caller.claims.to_vec());
@@ -121,6 +126,7 @@ fn attempt(
         if !std::mem::replace(&mut settled, true) {
             // While the pond works.
             connection.settle();
+            meanwhile();
         }
         loop {
             match connection.receive(&mut space, Some(deadline)) {

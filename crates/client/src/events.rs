@@ -166,7 +166,7 @@ impl Events {
         let until = Instant::now() + patience;
         let until = deadline.map_or(until, |deadline| deadline.min(until));
         let down = self.down_since.map(|since| (since, since + patience));
-        let established = establish(&caller, Dial::new(until, down))?;
+        let established = establish(&caller, Dial::new(until, down), || ())?;
         let epoch = established.welcome.epoch;
         self.identity = established.identity;
         if self.from == 0 && self.epoch.is_some_and(|old| old != epoch) {

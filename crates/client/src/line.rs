@@ -55,7 +55,7 @@ impl Link {
                 Way::Closed => return Err(Error::Closed),
                 Way::Gone => return Err(self.gone(&state, failure)),
                 Way::Await => state = self.wait_for_line(state, None)?,
-                Way::Connect { until } => (state, failure) = self.connect(state, until),
+                Way::Connect { until } => (state, failure) = self.connect(state, until, || ()),
             }
         }
     }
@@ -76,11 +76,13 @@ impl Link {
         Ok(self.lock())
     }
 
-    /// Makes a connection, without the lock while it lasts. Returns why there is none.
+    /// Makes a connection, without the lock while it lasts and with work of the caller meanwhile.
+    /// Returns why there is none.
     pub(crate) fn connect<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
         until: Instant,
+        meanwhile: impl FnMut(),
     ) -> (MutexGuard<'a, State>, Option<Error>) {
         let claims = state.session.connecting();
         let identity = state.session.identity();
@@ -92,7 +94,7 @@ impl Link {
             program: &self.config.program,
             claims: &claims,
         };
-        let made = establish(&caller, dial);
+        let made = establish(&caller, dial, meanwhile);
         let mut state = self.lock();
         let failure = match made {
             Ok(established) => {

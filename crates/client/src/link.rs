@@ -133,7 +133,7 @@ impl Link {
         (what, deadline, fds): (&'static str, Deadline, &[BorrowedFd<'_>]),
         work: impl FnOnce(),
     ) -> Result<Answer> {
-        let mut work = Some(work);
+        let (mut work, mut worked) = (Some(work), false);
         let (mut connection, mut failure, mut cancelled) = (None, None, false);
         loop {
             let now = Instant::now();
@@ -143,13 +143,13 @@ impl Link {
                     drop(state);
                     let meanwhile = || self.drain(used, generation);
                     let sent = used.send(call.request(), fds, deadline, meanwhile);
-                    if sent.is_ok()
-                        && let Some(work) = work.take()
-                    {
+                    if sent.is_ok() && !std::mem::replace(&mut worked, true) {
                         // Who maps needs the thread. Where it cannot be started, that is said
                         // before anything is mapped.
                         let _started = call.wants_lease().then(|| self.start_watch());
-                        work();
+                        if let Some(work) = work.take() {
+                            work();
+                        }
                     }
                     state = self.lock();
                     match sent {
@@ -195,7 +195,9 @@ impl Link {
                     state = self.lock();
                 }
                 Next::Connect { until } => {
-                    (state, failure) = self.connect(state, until);
+                    // The pond's answer to a hello may take as long as to the question.
+                    let meanwhile = || work.take().into_iter().for_each(|work| work());
+                    (state, failure) = self.connect(state, until, meanwhile);
                     if failure.is_some() {
                         call.tried();
                     }

@@ -48,7 +48,12 @@ pub fn count(number: u64, word: &str) -> String {
         (_, true) => "es",
         (_, false) => "s",
     };
-    format!("{} {word}{plural}", thousands(number))
+    let mut text = thousands(number);
+    text.reserve_exact(1 + word.len() + plural.len());
+    text.push(' ');
+    text.push_str(word);
+    text.push_str(plural);
+    text
 }
 
 /// A number with its thousands apart: `12,345`.

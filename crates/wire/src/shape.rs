@@ -1,6 +1,6 @@
 //! Shapes, and the bytes they need: checked before anything is allocated.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use crate::caps;
@@ -94,10 +94,25 @@ impl Shape {
     }
 }
 
+impl Shape {
+    fn write_to(&self, out: &mut impl Write) -> fmt::Result {
+        out.write_char('[')?;
+        for (index, dim) in self.0.iter().enumerate() {
+            let comma = if index > 0 { "," } else { "" };
+            write!(out, "{comma}{dim}")?;
+        }
+        out.write_char(']')
+    }
+}
+
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let dims: Vec<String> = self.0.iter().map(u64::to_string).collect();
-        f.pad(&format!("[{}]", dims.join(",")))
+        if f.width().is_none() && f.precision().is_none() {
+            return self.write_to(f);
+        }
+        let mut text = String::new();
+        self.write_to(&mut text)?;
+        f.pad(&text)
     }
 }
 
@@ -122,6 +137,14 @@ impl FromStr for Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shape_is_written_with_commas_and_padded_as_a_whole() {
+        let shape = |dims: &[u64]| Shape::new(dims.to_vec()).unwrap();
+        assert_eq!(shape(&[]).to_string(), "[]");
+        assert_eq!(shape(&[2, 30, 4]).to_string(), "[2,30,4]");
+        assert_eq!(format!("{:>6}{:<6}|", shape(&[7]), shape(&[1, 2])), "   [7][1,2] |");
+    }
 
     #[test]
     fn shapes_that_cannot_be_are_refused() {

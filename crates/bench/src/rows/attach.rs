@@ -25,6 +25,7 @@ pub const NAMES: &[&str] = &[
     "attach/handles-148",
     fresh::FIRST,
     fresh::CONNECT,
+    fresh::PROCESSOR,
 ];
 
 const FLOOR: &str = "bare import, reserve, map and set access";

@@ -14,6 +14,7 @@ use crate::samples::Samples;
 
 pub const FIRST: &str = "attach/first";
 pub const CONNECT: &str = "attach/connect";
+pub const PROCESSOR: &str = "attach/first-cpu";
 
 const FLOOR: &str = "bare import, reserve, map and set access, first in a process";
 const MODEL: &str = "millpond-bench/first";
@@ -27,29 +28,43 @@ pub fn run(bench: &mut Bench) -> Rows {
     bench.worker.times(&Order::from(stage))?;
     let measured = measure(bench, rounds);
     bench.pond.remove_version(MODEL)?;
-    let (first, connect, raw) = measured?;
+    let [first, connect, raw] = measured?;
     let goal = Goal { ratio: Some(1.5), value: Some(2000.0), gpu_only: true };
     let what = format!("first attach of a process, {PARTS} handles, with its connection");
-    let first = RowJson::times(FIRST, what, &first).beside(FLOOR, &raw);
+    let row = RowJson::times(FIRST, what, &first.taken).beside(FLOOR, &raw.taken);
+    let processor = "of it, processor time of the process: the rest is waiting";
     Ok(vec![
-        first.goal(goal, bench.ground.card.soft),
-        RowJson::times(CONNECT, "a connection before the first attach", &connect),
+        row.goal(goal, bench.ground.card.soft),
+        RowJson::times(CONNECT, "a connection before the first attach", &connect.taken),
+        RowJson::times(PROCESSOR, processor, &first.processor).beside(FLOOR, &raw.processor),
     ])
 }
 
-fn measure(bench: &Bench, rounds: u32) -> Result<(Samples, Samples, Samples), CommandError> {
+/// What the same thing took in all processes.
+struct Took {
+    taken: Samples,
+    processor: Samples,
+}
+
+fn measure(bench: &Bench, rounds: u32) -> Result<[Took; 3], CommandError> {
     let (mut first, mut connect, mut raw) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
-        let one = |what: fn(String, String) -> Measure| -> Result<Duration, CommandError> {
+        let one = |what: fn(String, String) -> Measure| -> Result<[Duration; 2], CommandError> {
             let mut worker = bench.another_worker("bench first")?;
             let order = what(bench.ground.card.device.clone(), MODEL.to_owned());
             let times = worker.times(&Order::from(order))?;
             worker.end()?;
-            times.first().copied().ok_or_else(|| wrong("nothing was measured"))
+            match times[..] {
+                [taken, processor] => Ok([taken, processor]),
+                _ => Err(wrong("nothing was measured")),
+            }
         };
         raw.push(one(|device, model| Measure::FirstRaw { device, model })?);
         first.push(one(|device, model| Measure::First { device, model })?);
         connect.push(one(|device, _| Measure::FirstConnect { device })?);
     }
-    Ok((Samples::new(first), Samples::new(connect), Samples::new(raw)))
+    Ok([first, connect, raw].map(|took| {
+        let [taken, processor] = [0, 1].map(|which| took.iter().map(|it| it[which]).collect());
+        Took { taken: Samples::new(taken), processor: Samples::new(processor) }
+    }))
 }

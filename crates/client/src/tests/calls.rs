@@ -1,5 +1,6 @@
 //! Calls: who gets which answer, and when there is none.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use millpond_wire::message::{Reply, ReplyBody, Request, RequestBody};
 use millpond_wire::{ErrorKind, TensorId, Token, memfd};
 
 use crate::connection::lock;
-use crate::link::Link;
+use crate::link::{Ask, Link};
 use crate::testing::{Does, FakePond, eventually, failure, info, publication};
 use crate::{Error, GpuUuid, Pond};
 
@@ -34,6 +35,37 @@ fn eight_threads_each_get_their_own_answer() {
     numbers.sort_unstable();
     numbers.dedup();
     assert_eq!(numbers.len(), 8 * 200 + 1, "every number is used once");
+}
+
+#[test]
+fn a_lazy_pond_connects_with_its_first_call() {
+    let pond = FakePond::polite();
+    let lazy = pond.builder().lazy().connect().unwrap();
+    assert!(pond.seen().is_empty());
+    lazy.ping().unwrap();
+    lazy.ping().unwrap();
+    let seen = pond.seen();
+    assert!(matches!(seen[..], [(0, RequestBody::Hello(_)), (0, RequestBody::Ping), (0, _)]));
+    let nowhere = tempfile::tempdir().unwrap();
+    let lazy = Pond::builder().runtime_dir(nowhere.path()).lazy().connect().unwrap();
+    assert_eq!(lazy.ping().unwrap_err().kind(), ErrorKind::NoPond);
+}
+
+#[test]
+fn the_work_of_a_caller_is_done_before_the_pond_has_answered_the_hello() {
+    let worked = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&worked);
+    let pond = FakePond::start(move |_, request| {
+        if let RequestBody::Hello(_) = &request.body {
+            eventually(|| seen.load(Ordering::Acquire));
+        }
+        Does::Polite
+    });
+    let link = pond.link();
+    let ask = |body| Ask { what: "a ping", body, lease: None, deadline: None, waits_until: None };
+    let work = || assert!(!worked.swap(true, Ordering::AcqRel), "once");
+    link.call_while(ask(RequestBody::Ping), None, work).unwrap();
+    assert!(worked.load(Ordering::Acquire));
 }
 
 #[test]

@@ -45,7 +45,14 @@ type ByUser = HashMap<(Rc<str>, u32), Rc<Account>>;
 #[derive(Clone, Debug)]
 pub struct Accounts {
     shared: Rc<Shared>,
-    users: Rc<RefCell<ByUser>>,
+    users: Rc<RefCell<Users>>,
+}
+
+#[derive(Debug, Default)]
+struct Users {
+    by_user: ByUser,
+    /// The one that was asked for last: most often it is asked for again.
+    latest: Option<Rc<Account>>,
 }
 
 impl Accounts {
@@ -63,9 +70,17 @@ impl Accounts {
     /// The account of a user.
     #[must_use]
     pub fn of(&self, tenant: &Rc<str>, user: u32) -> Rc<Account> {
+        let mut all = self.users.borrow_mut();
+        if let Some(latest) = &all.latest
+            && latest.user() == user
+            && Rc::ptr_eq(latest.tenant(), tenant)
+        {
+            return Rc::clone(latest);
+        }
+        let Users { by_user: users, latest } = &mut *all;
         let who = (Rc::clone(tenant), user);
-        let mut users = self.users.borrow_mut();
         if let Some(account) = users.get(&who) {
+            *latest = Some(Rc::clone(account));
             return Rc::clone(account);
         }
         if users.len() >= KEPT && users.len().is_power_of_two() {
@@ -89,7 +104,7 @@ impl Accounts {
     #[must_use]
     pub fn all(&self) -> Vec<Rc<Account>> {
         let users = self.users.borrow();
-        let having = users.values().filter(|account| !account.is_empty());
+        let having = users.by_user.values().filter(|account| !account.is_empty());
         let mut all: Vec<Rc<Account>> = having.map(Rc::clone).collect();
         all.sort_by(|a, b| (a.user(), a.tenant()).cmp(&(b.user(), b.tenant())));
         all

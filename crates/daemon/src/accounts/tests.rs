@@ -68,7 +68,7 @@ fn users_who_have_nothing_are_forgotten() {
     for user in 10..10_000 {
         drop(accounts.of(&tenant(), user));
     }
-    assert!(accounts.users.borrow().len() <= KEPT);
+    assert!(accounts.users.borrow().by_user.len() <= KEPT);
     kept.add(Resource::Waits, 1);
     assert_eq!(accounts.of(&tenant(), 7).has(Resource::Waits), 1, "whoever is used stays");
     assert_eq!(accounts.of(&tenant(), 8).has(Resource::Tensors), 1, "and whoever has something");

@@ -184,11 +184,11 @@ impl<P: Ports> Pond<P> {
         self.list_without(id);
         self.schedule(id);
         changed(ports, id, name.as_ref());
-        let mut text =
-            format!("{} {}, {}", record.dtype, record.shape, count(record.bytes, "byte"));
-        if let Some(by) = self.clients.get(record.creator) {
-            text.push_str(&format!(", by {} (pid {})", by.program, by.pid));
-        }
+        let (dtype, shape, bytes) = (record.dtype, &record.shape, count(record.bytes, "byte"));
+        let text = match self.clients.get(record.creator) {
+            Some(by) => format!("{dtype} {shape}, {bytes}, by {} (pid {})", by.program, by.pid),
+            None => format!("{dtype} {shape}, {bytes}"),
+        };
         self.happened(
             ports,
             EventKind::TensorCreated,

@@ -4,21 +4,19 @@
 //! if it falls behind by more than are kept does it miss any, and then it is told how many. Events
 //! about one user are pushed out by events about the same user, or by those of whoever has most.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::rc::Rc;
+mod kept;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use millpond_wire::message::{Event, EventKind, Reply, ReplyBody};
 use millpond_wire::{Audience, Epoch, LeaseTarget, TensorName};
 
-use super::owner::{Caller, LOCAL_TENANT, Owner};
+use super::owner::{Caller, Owner};
 use super::pond::Pond;
 use super::ports::{ConnId, Ports};
-use crate::accounts::{Account, Accounts, Resource};
+use crate::accounts::Accounts;
+use kept::Kept;
 
-/// Events that a late subscriber can still have, about all users.
-const KEPT: usize = 16_384;
-/// Kinds of audiences that are told apart among those that went.
-const GONE: usize = 1024;
 /// Messages that may wait on a connection before its next events wait here instead.
 const BACKLOG: usize = 64;
 
@@ -44,28 +42,10 @@ impl Public {
 
 #[derive(Debug)]
 pub(super) struct Events {
-    accounts: Accounts,
-    tenant: Rc<str>,
-    /// The first number of this daemon.
-    begun: u64,
-    next: u64,
-    kept: BTreeMap<u64, (Event, Public)>,
-    /// The numbers of those about each user, and about nobody.
-    by_user: HashMap<Option<u32>, Ring>,
-    /// Who has how many.
-    by_count: BTreeSet<(usize, Option<u32>)>,
-    /// The last one that went, for each audience.
-    gone: HashMap<Public, u64>,
-    last_gone: u64,
+    kept: Kept,
     subscribers: BTreeMap<ConnId, Cursor>,
     /// Those who have not got everything.
     behind: BTreeSet<ConnId>,
-}
-
-#[derive(Debug)]
-struct Ring {
-    numbers: VecDeque<u64>,
-    account: Rc<Account>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -79,87 +59,19 @@ struct Cursor {
 impl Events {
     /// Numbers go on rising from one daemon to the next.
     pub(super) fn new(epoch: Epoch, accounts: Accounts) -> Self {
-        let begun = (epoch.0 << 32) + 1;
-        Self {
-            accounts,
-            tenant: LOCAL_TENANT.into(),
-            begun,
-            next: begun,
-            kept: BTreeMap::new(),
-            by_user: HashMap::new(),
-            by_count: BTreeSet::new(),
-            gone: HashMap::new(),
-            last_gone: 0,
-            subscribers: BTreeMap::new(),
-            behind: BTreeSet::new(),
-        }
+        let kept = Kept::new(epoch, accounts);
+        Self { kept, subscribers: BTreeMap::new(), behind: BTreeSet::new() }
     }
 
     /// Numbers and keeps an event.
-    fn push(&mut self, mut event: Event, public: Public) {
-        let (number, user) = (self.next, event.user);
-        event.sequence = number;
-        self.next += 1;
-        let Self { accounts, tenant, by_user, .. } = self;
-        let ring = by_user.entry(user).or_insert_with(|| Ring {
-            numbers: VecDeque::new(),
-            account: match user {
-                Some(user) => accounts.of(tenant, user),
-                None => accounts.of_the_pond(),
-            },
-        });
-        let most = accounts.terms(Resource::Events).per_user;
-        let is_full = ring.numbers.len() as u64 >= most;
-        self.count(user, |numbers| numbers.push_back(number));
-        self.kept.insert(number, (event, public));
-        if is_full {
-            self.drop_oldest_of(user);
-        } else if self.kept.len() > KEPT
-            && let Some((_, most)) = self.by_count.last().copied()
-        {
-            self.drop_oldest_of(most);
-        }
+    fn push(&mut self, event: Event, public: Public) {
+        self.kept.push(event, public);
         self.behind.extend(self.subscribers.keys());
-    }
-
-    /// Changes the numbers that are kept about a user.
-    fn count<T>(
-        &mut self,
-        user: Option<u32>,
-        change: impl FnOnce(&mut VecDeque<u64>) -> T,
-    ) -> Option<T> {
-        let ring = self.by_user.get_mut(&user)?;
-        let before = ring.numbers.len();
-        let result = change(&mut ring.numbers);
-        let after = ring.numbers.len();
-        ring.account.change(Resource::Events, before as u64, after as u64);
-        self.by_count.remove(&(before, user));
-        if after == 0 {
-            self.by_user.remove(&user);
-        } else {
-            self.by_count.insert((after, user));
-        }
-        Some(result)
-    }
-
-    fn drop_oldest_of(&mut self, user: Option<u32>) {
-        let oldest = self.count(user, VecDeque::pop_front).flatten();
-        let Some((number, (_, public))) = oldest.and_then(|it| self.kept.remove_entry(&it)) else {
-            return;
-        };
-        if self.gone.len() >= GONE && !self.gone.contains_key(&public) {
-            // Too many to tell apart: from here on somebody may be told of what is not theirs.
-            self.gone.clear();
-            self.gone.insert(Public::Everybody, self.last_gone);
-        }
-        let last = self.gone.entry(public).or_default();
-        *last = number.max(*last);
-        self.last_gone = number.max(self.last_gone);
     }
 
     /// Events from a number on; zero means from now on.
     fn subscribe(&mut self, conn: ConnId, from: u64) {
-        let next = if from == 0 { self.next } else { from };
+        let next = if from == 0 { self.kept.next() } else { from };
         self.subscribers.insert(conn, Cursor { next, told: 0 });
         self.behind.insert(conn);
     }
@@ -172,24 +84,27 @@ impl Events {
 
     /// What is missing for a subscriber, if it has not been told.
     fn gap_before(&self, cursor: Cursor, caller: &Caller) -> Option<(Event, Cursor)> {
-        let first = self.kept.first_key_value().map_or(self.next, |(number, _)| *number);
-        if cursor.next < self.begun || cursor.next > self.next {
-            let told = Cursor { next: first, told: self.last_gone };
-            return Some((gap(cursor.next, self.begun, first, 0), told));
+        let kept = &self.kept;
+        let first_from =
+            |number| kept.from(number).next().map_or(kept.next(), |(it, _)| it.sequence);
+        let (begun, last_gone) = (kept.begun(), kept.last_gone());
+        if cursor.next < begun || cursor.next > kept.next() {
+            let first = first_from(0);
+            let told = Cursor { next: first, told: last_gone };
+            return Some((gap(cursor.next, begun, first, 0), told));
         }
-        if self.last_gone < cursor.next || self.last_gone <= cursor.told {
+        if last_gone < cursor.next || last_gone <= cursor.told {
             return None;
         }
-        let gone = self.gone.iter().filter(|(public, _)| public.includes(caller));
-        let last = gone.map(|(_, last)| *last).max().unwrap_or(0);
+        let last = kept.last_gone_for(caller);
         if last < cursor.next || last <= cursor.told {
             return None;
         }
-        let there = self.kept.range(cursor.next..=last).count() as u64;
-        let missing = last - cursor.next + 1 - there;
-        let next = self.kept.range(cursor.next..).next().map_or(self.next, |(number, _)| *number);
+        let there = kept.from(cursor.next).take_while(|(event, _)| event.sequence <= last);
+        let missing = last - cursor.next + 1 - there.count() as u64;
+        let next = first_from(cursor.next);
         let told = Cursor { next, told: last };
-        Some((gap(cursor.next, self.begun, next, missing), told))
+        Some((gap(cursor.next, begun, next, missing), told))
     }
 
     /// What a subscriber gets next, and moves on; `None` when there is nothing more for it.
@@ -198,9 +113,9 @@ impl Events {
         let (event, cursor) = match self.gap_before(cursor, caller) {
             Some((gap, told)) => (Some(gap), told),
             None => {
-                let mut from = self.kept.range(cursor.next..).map(|(_, event)| event);
+                let mut from = self.kept.from(cursor.next);
                 let found = from.find(|(_, public)| public.includes(caller));
-                let next = found.map_or(self.next, |(event, _)| event.sequence + 1);
+                let next = found.map_or(self.kept.next(), |(event, _)| event.sequence + 1);
                 (found.map(|(event, _)| event.clone()), Cursor { next, ..cursor })
             }
         };
@@ -211,7 +126,7 @@ impl Events {
     /// Everything that is kept.
     #[cfg(test)]
     pub(super) fn kept(&self) -> impl Iterator<Item = &Event> {
-        self.kept.values().map(|(event, _)| event)
+        self.kept.from(0).map(|(event, _)| event)
     }
 }
 

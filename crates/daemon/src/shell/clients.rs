@@ -22,7 +22,9 @@ const SHORT_PAUSE: Duration = Duration::from_millis(5);
 impl Server {
     /// Reads one message, and more up to this time.
     pub(super) fn conn_event(&mut self, id: ConnId, until: Instant) {
-        self.world.flush(id);
+        if self.world.has_to_flush(id) {
+            self.world.flush(id);
+        }
         for round in 0..ROUND {
             if (round > 0 && Instant::now() >= until) || !self.world.may_read(id) {
                 return;
@@ -135,6 +137,8 @@ impl Server {
             Ok(()) => {
                 self.pond.connected(id, owner, &peer.groups, admin, peer.pid);
                 self.ungreeted.push_back((Instant::now(), id));
+                // By now its hello is there, mostly: it does not wait for another round.
+                self.conn_event(id, Instant::now());
             }
             Err(error) => tracing::error!("a connection cannot be watched: {error}"),
         }

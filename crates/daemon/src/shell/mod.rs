@@ -10,6 +10,7 @@ mod keeper_line;
 mod keeper_side;
 mod long_replies;
 mod movers;
+mod numbers;
 mod page;
 mod ready;
 mod recover;

@@ -4,6 +4,7 @@
 //! pond. Clients get a description of it that cannot be written through, and its mode keeps other
 //! users from opening a better one.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -12,11 +13,13 @@ use std::sync::Arc;
 
 use millpond_wire::{caps, page};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
+use uuid::Uuid;
 
 use crate::driver::SharedFd;
 
-/// What is added to a counter. Any odd number comes back to the same value only after 2^64 steps;
-/// with this one a value that is read while it is written is not one of an earlier time either.
+/// What the values that are written differ by. Any odd number comes back to the same value only after
+/// 2^64 steps; with this one a value that is read while it is written is not one of an earlier time
+/// either.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The page, as the daemon has it.
@@ -24,6 +27,10 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 pub struct Page {
     file: File,
     reader: SharedFd,
+    /// The last value that was written. Each begins somewhere else, so that no slot gets a value
+    /// that it had, and nothing need be read before it is written: a successor that did not come to
+    /// serve may have written too.
+    value: Cell<u64>,
 }
 
 impl Page {
@@ -46,14 +53,15 @@ impl Page {
     /// What the system says; a page of another size is none.
     pub fn open(fd: OwnedFd) -> io::Result<Self> {
         let file = File::from(fd);
-        let mut bytes = [0; page::BYTES];
-        file.read_exact_at(&mut bytes, 0)?;
-        let words = bytes.as_chunks::<8>().0;
-        let next: Vec<u8> = words.iter().flat_map(stepped).collect();
-        file.write_all_at(&next, 0)?;
+        if file.metadata()?.len() < page::BYTES as u64 {
+            return Err(io::Error::other("it is too short for a page"));
+        }
+        let value = Cell::new(Uuid::new_v4().as_u64_pair().1);
+        let words = (0..page::BYTES / 8).flat_map(|_| step(&value));
+        file.write_all_at(&words.collect::<Vec<u8>>(), 0)?;
         let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
         let reader = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        Ok(Self { file, reader: Arc::new(reader) })
+        Ok(Self { file, reader: Arc::new(reader), value })
     }
 
     /// For the keeper to hold.
@@ -75,15 +83,14 @@ impl Page {
     /// What the system says; it has no reason to say anything.
     pub fn bump(&self, slot: usize) -> io::Result<()> {
         let at = (slot % caps::PAGE_SLOTS) as u64 * 8;
-        // As it is, not as it was left: a successor that did not come to serve has written too.
-        let mut word = [0; 8];
-        self.file.read_exact_at(&mut word, at)?;
-        self.file.write_all_at(&stepped(&word), at)
+        self.file.write_all_at(&step(&self.value), at)
     }
 }
 
-fn stepped(word: &[u8; 8]) -> [u8; 8] {
-    u64::from_le_bytes(*word).wrapping_add(STEP).to_le_bytes()
+/// A value that was never written.
+fn step(value: &Cell<u64>) -> [u8; 8] {
+    value.set(value.get().wrapping_add(STEP));
+    value.get().to_le_bytes()
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@
 //! They are tried again after a moment, and the longer nothing has moved, the later: a client that
 //! is stopped must not keep the daemon busy for as long as it is.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use super::numbers::ByNumber;
 use crate::policy::ConnId;
 
 /// How soon a reply is tried again that waits for its reader.
@@ -16,7 +17,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 pub struct Soon {
-    conns: HashMap<ConnId, Try>,
+    conns: ByNumber<ConnId, Try>,
     /// So that thousands that wait cost nothing until their time comes.
     by_time: BTreeSet<(Instant, ConnId)>,
 }

@@ -1,6 +1,5 @@
 //! What the event loop waits for.
 
-use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -8,6 +7,7 @@ use millpond_wire::{ClientId, GpuUuid};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 
+use super::numbers::ByNumber;
 use crate::policy::ConnId;
 
 /// What a readable descriptor means.
@@ -37,7 +37,7 @@ pub enum Source {
 #[derive(Debug)]
 pub struct Watcher {
     epoll: OwnedFd,
-    sources: HashMap<u64, Source>,
+    sources: ByNumber<u64, Source>,
     next_token: u64,
 }
 
@@ -48,7 +48,7 @@ impl Watcher {
     /// What the system says.
     pub fn new() -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        Ok(Self { epoll, sources: HashMap::new(), next_token: 1 })
+        Ok(Self { epoll, sources: ByNumber::default(), next_token: 1 })
     }
 
     /// What a token stands for.

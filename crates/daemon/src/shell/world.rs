@@ -19,6 +19,7 @@ use super::flights::Flights;
 use super::keeper_line::KeeperLine;
 use super::long_replies::{self, LongReplies};
 use super::movers::{MoverLaunch, MoverProcesses};
+use super::numbers::ByNumber;
 use super::page::Page;
 use super::soon::Soon;
 use super::watcher::{Source, Watcher};
@@ -34,8 +35,8 @@ pub struct World {
     /// What is waited for.
     pub watcher: Watcher,
     client_tokens: HashMap<ClientId, (u64, SharedFd)>,
-    conn_tokens: HashMap<ConnId, u64>,
-    pub conns: HashMap<ConnId, Conn>,
+    conn_tokens: ByNumber<ConnId, u64>,
+    pub conns: ByNumber<ConnId, Conn>,
     /// Connections to be ended by the event loop.
     pub ended: Vec<ConnId>,
     /// Connections that wait for something that no descriptor signals.
@@ -53,7 +54,7 @@ pub struct World {
     pub flights: Flights,
     /// Connections that are over, with descriptors that may be unread: as long as they are, they
     /// are in flight, and their user pays.
-    lingering: HashMap<ConnId, Conn>,
+    lingering: ByNumber<ConnId, Conn>,
     /// Users who have reached a cap of what may be unread, and what of.
     pub stopped: Vec<(Rc<Account>, Refused)>,
     pub movers: MoverProcesses,
@@ -77,8 +78,8 @@ impl World {
         Ok(Self {
             watcher: Watcher::new()?,
             client_tokens: HashMap::new(),
-            conn_tokens: HashMap::new(),
-            conns: HashMap::new(),
+            conn_tokens: ByNumber::default(),
+            conns: ByNumber::default(),
             ended: Vec::new(),
             soon: Soon::default(),
             long_replies: LongReplies::start()?,
@@ -88,7 +89,7 @@ impl World {
             driver,
             book,
             flights: Flights::default(),
-            lingering: HashMap::new(),
+            lingering: ByNumber::default(),
             stopped: Vec::new(),
             movers: MoverProcesses::new(movers),
             page: None,
@@ -132,6 +133,12 @@ impl World {
     #[must_use]
     pub fn descriptors(&self) -> usize {
         self.conns.len() + self.lingering.len() + self.client_tokens.len()
+    }
+
+    /// Whether there is anything that [`Self::flush`] would do.
+    #[must_use]
+    pub fn has_to_flush(&self, id: ConnId) -> bool {
+        self.conns.get(&id).is_some_and(|conn| conn.closing || conn.backlog() > 0)
     }
 
     /// Sends what waits on a connection.

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use millpond::{Dtype, Pond, Tensor, TensorSpec};
+use millpond::{Dtype, Pond, PondBuilder, Tensor, TensorSpec};
 use millpond_cuda::{Context, Device, Driver};
 
 pub use self::card::context;
@@ -106,12 +106,24 @@ impl Tools {
 
     /// A connection to the pond, made when it is first needed.
     pub fn pond(&mut self) -> Result<&Pond, CommandError> {
+        self.pond_by(PondBuilder::connect)
+    }
+
+    /// The same, made by the first call.
+    pub fn lazy_pond(&mut self) -> Result<&Pond, CommandError> {
+        self.pond_by(|builder| builder.lazy().connect())
+    }
+
+    fn pond_by(
+        &mut self,
+        connect: impl FnOnce(PondBuilder) -> millpond::Result<Pond>,
+    ) -> Result<&Pond, CommandError> {
         if self.pond.is_none() {
             let mut builder = Pond::builder().program(self.label.clone());
             if let Some(folder) = self.folder.clone() {
                 builder = builder.runtime_dir(folder);
             }
-            self.pond = Some(builder.connect()?);
+            self.pond = Some(connect(builder)?);
         }
         self.pond.as_ref().ok_or_else(|| wrong("no pond"))
     }
