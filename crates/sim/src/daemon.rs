@@ -90,6 +90,7 @@ impl World {
             gone: Rc::clone(&self.gone),
             mutation: self.mutation,
             swaps: Rc::clone(&self.swaps),
+            borrowed: Rc::clone(&self.borrowed),
             groups: Rc::clone(&self.groups),
             trace: self.trace.clone(),
         }
@@ -105,8 +106,16 @@ impl World {
         ensure(twice.is_none(), "a swap happens once", || format!("{twice:?}"))?;
         for (pid, reply, fds) in sent {
             if let ReplyBody::Version(grant) = &reply.body {
+                if grant.lease.is_some() {
+                    self.check_lent(pid, grant.info.user, grant.info.version.0)?;
+                }
                 self.version_answered(grant, &fds)?;
                 continue;
+            }
+            if let ReplyBody::Tensor(grant) = &reply.body
+                && grant.lease.is_some()
+            {
+                self.check_lent(pid, grant.info.user, grant.info.slab.0)?;
             }
             let memory = match fds.first() {
                 Some(Fd::Memory(memory)) => Some(memory),
@@ -221,7 +230,7 @@ impl World {
         if self.mutation != Some(Mutation::TornTailKept) {
             journal.borrow_mut().truncate(usize::try_from(length).unwrap_or(usize::MAX));
         }
-        Ok((journal, Some(records)))
+        Ok((journal, Some(self.as_read(records))))
     }
 
     pub(crate) fn accept(&mut self) -> Result<(), Violation> {

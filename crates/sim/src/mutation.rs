@@ -80,6 +80,10 @@ mutations! {
     TokenNotChecked "token-not-checked",
     /// A client does not show its token when it connects again.
     TokenForgotten "token-forgotten",
+    /// The next daemon passes over who has borrowed something of another user.
+    BorrowersForgotten "borrowers-forgotten",
+    /// The next daemon takes everybody for a borrower with whom something is shared.
+    AnybodyBorrows "anybody-borrows",
 }
 
 impl Mutation {

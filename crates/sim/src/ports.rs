@@ -22,6 +22,7 @@ use crate::ledger::SharedGroups;
 use crate::movers::SharedWire;
 use crate::mutation::Mutation;
 use crate::rng::Rng;
+use crate::sleepers::{Borrowed, borrowed};
 use crate::socket::{SharedChannel, SharedSocket};
 use crate::trace::Trace;
 
@@ -58,6 +59,8 @@ pub struct Around {
     pub mutation: Option<Mutation>,
     /// Swaps that were recorded, by whichever daemon.
     pub swaps: Rc<RefCell<BTreeSet<Token>>>,
+    /// What was recorded as borrowed, by whichever daemon.
+    pub borrowed: Rc<RefCell<Borrowed>>,
     pub groups: SharedGroups,
     pub trace: Trace,
 }
@@ -126,6 +129,8 @@ pub struct SimPorts {
     pub faulted: bool,
     /// Swaps that were recorded, by whichever daemon.
     pub swaps: Rc<RefCell<BTreeSet<Token>>>,
+    /// What was recorded as borrowed, by whichever daemon.
+    pub borrowed: Rc<RefCell<Borrowed>>,
     /// A swap that was recorded twice.
     pub swapped_twice: Option<Token>,
     pub trace: Trace,
@@ -146,7 +151,7 @@ impl SimPorts {
         held: BTreeMap<HoldKey, Fd>,
         channel: SharedChannel,
     ) -> Self {
-        let Around { clock, gone, mutation, swaps, groups, trace } = around;
+        let Around { clock, gone, mutation, swaps, borrowed, groups, trace } = around;
         let length = journal.borrow().len();
         Self {
             clock,
@@ -176,6 +181,7 @@ impl SimPorts {
             mutation,
             faulted: false,
             swaps,
+            borrowed,
             swapped_twice: None,
             trace,
             to_keeper: VecDeque::new(),
@@ -356,6 +362,12 @@ impl Ports for SimPorts {
             }
             _ => self.append(record),
         };
+        // A process that dies of the write may have written all of it.
+        if let Some(borrowed) = borrowed(record)
+            && (written.is_ok() || self.dead)
+        {
+            self.borrowed.borrow_mut().insert(borrowed);
+        }
         if let Record::VersionCurrent { token: Some(token), .. } = record
             && written.is_ok()
             && !self.dead

@@ -20,9 +20,10 @@ use super::hub::{self, Located};
 use super::like::Compare;
 use super::stop::{GoOn, Stop};
 use super::teller::Teller;
+use super::ties::Ties;
 use super::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded, Unshared, UnsharedWhy};
 use crate::link::Link;
-use crate::model::Activate;
+use crate::model::{Activate, template};
 use crate::transfer::lanes;
 use crate::{Error, IntoVersion, Pond, Result};
 
@@ -52,7 +53,7 @@ impl Pond {
         told.begin(LoadPhase::Checking, 0);
         let model = model_name(&spec.model).map_err(|error| invalid(error.to_string()))?;
         let located = hub::locate_all(&spec.paths)?;
-        let found = self.neighbours(&spec, &model)?;
+        let mut found = self.neighbours(&spec, &model)?;
         let activate = activate(&spec, &found);
         let device = spec.device.or(found.like.as_ref().map(|like| like.info.device));
         let link = &self.core().link;
@@ -60,11 +61,12 @@ impl Pond {
         calls::expect_moves(link, device);
         took("a mover is asked for");
 
-        let opened = Opened::new(&located, &spec)?;
+        let opened = Opened::new(&located, &spec, &mut told, &stop)?;
         took("the files are checked");
         let audience = if model.is_public() { Audience::Everybody } else { spec.audience };
-        let (layout, unshared) = match &found.like {
-            Some(like) => fitting(opened.layout, &spec, like, device, audience),
+        let ties = opened.ties;
+        let (layout, unshared) = match &mut found.like {
+            Some(like) => fitting(opened.layout, &ties, &spec, like, device, audience),
             None => (opened.layout, None),
         };
         let twin = found.like.filter(|_| unshared.is_none());
@@ -75,7 +77,7 @@ impl Pond {
             hashes: TensorHashes::new(&layout),
             layout: &layout,
             stop: &stop,
-            bytes_read: 0,
+            bytes_read: ties.bytes_read,
         };
         let mut shared = load.compare(twin.as_ref(), &mut told)?;
         let stage = |parts| VersionStage {
@@ -94,7 +96,7 @@ impl Pond {
         took("the bytes are there");
         let manifest = filled
             .and_then(|()| opened.checkpoint.check_unchanged().map_err(unreadable))
-            .and_then(|()| load.manifest());
+            .and_then(|()| load.manifest(&ties));
         let manifest = match manifest {
             Ok(manifest) => Manifest {
                 metadata: opened.checkpoint.metadata,
@@ -107,7 +109,8 @@ impl Pond {
         let info = staged.commit(&manifest, activate)?;
         took("it is committed");
         let (elapsed, cold) = (begun.elapsed(), opened.files.is_cold());
-        Ok(Loaded { info, bytes_read, bytes_shared, elapsed, cold, unshared })
+        let Ties { names: tied, bytes: bytes_tied, .. } = ties;
+        Ok(Loaded { info, bytes_read, bytes_shared, tied, bytes_tied, elapsed, cold, unshared })
     }
 
     /// The version that equal slabs are shared with, and whether the model has a current one.
@@ -145,20 +148,23 @@ struct Neighbours {
 /// can. Only memory of one GPU that is for the same people is shared.
 fn fitting(
     layout: Layout,
+    ties: &Ties,
     spec: &LoadSpec,
-    like: &LeasedVersion,
+    like: &mut LeasedVersion,
     device: Option<GpuUuid>,
     audience: Audience,
 ) -> (Layout, Option<Unshared>) {
-    let info = &like.info;
-    let unshared = |why| Some(Unshared { with: info.tag.clone(), why });
-    if Some(info.device) != device {
+    let with = like.info.tag.clone();
+    let unshared = |why| Some(Unshared { with, why });
+    if Some(like.info.device) != device {
         return (layout, unshared(UnsharedWhy::Device));
     }
-    if info.audience != audience {
+    if like.info.audience != audience {
         return (layout, unshared(UnsharedWhy::Audience));
     }
-    if info.layout == Some(layout.hash()) {
+    let untied = like.is_tied_otherwise(&layout, &ties.names);
+    let like_hash = like.strip(&layout);
+    if like_hash == Some(layout.hash()) {
         return (layout, None);
     }
     let mut slabs: Vec<(u64, usize)> = like.parts.iter().map(|part| (part.bytes, 0)).collect();
@@ -167,10 +173,11 @@ fn fitting(
             *tensors += 1;
         }
     }
-    let other = info.layout.and_then(|hash| layout.in_slabs_like(&slabs, hash));
+    let other = like_hash.and_then(|hash| layout.in_slabs_like(&slabs, hash));
     match other {
         Some(other) if spec.slab_bytes.is_none() => (other, None),
         Some(_) => (layout, unshared(UnsharedWhy::SlabBytes)),
+        None if untied => (layout, unshared(UnsharedWhy::Ties)),
         None => (layout, unshared(UnsharedWhy::Tensors)),
     }
 }
@@ -184,22 +191,32 @@ fn is_unshareable(kind: ErrorKind) -> bool {
 /// A checkpoint that was read as far as its headers go, and where its tensors will lie.
 struct Opened {
     checkpoint: Checkpoint,
+    /// Without those that are further names of others.
     planned: Vec<PlannedTensor>,
+    ties: Ties,
     layout: Layout,
     files: Files,
 }
 
 impl Opened {
-    fn new(located: &[Located], spec: &LoadSpec) -> Result<Self> {
+    fn new(
+        located: &[Located],
+        spec: &LoadSpec,
+        told: &mut Teller<'_>,
+        stop: &Stop,
+    ) -> Result<Self> {
         let paths: Vec<PathBuf> = located.iter().map(|it| it.path.clone()).collect();
         let checkpoint = Checkpoint::open(&paths).map_err(unreadable)?;
-        let planned = spec.plan.apply(&checkpoint).map_err(|error| invalid(error.to_string()))?;
+        let planned = spec.plan.apply(&checkpoint);
+        let mut planned = planned.map_err(|error| invalid(error.to_string()))?;
+        // It looks at the page cache, which comparing fills.
+        let files = Files::open(&checkpoint, &planned)?;
+        let ties = Ties::take(&checkpoint, &mut planned, told, stop)?;
         let described =
             planned.iter().map(|tensor| (tensor.name.as_str(), tensor.dtype, &tensor.shape));
         let layout = Layout::new(described, spec.slab_bytes.unwrap_or(DEFAULT_SLAB_BYTES))
             .map_err(|error| invalid(error.to_string()))?;
-        let files = Files::open(&checkpoint, &planned)?;
-        Ok(Self { checkpoint, planned, layout, files })
+        Ok(Self { checkpoint, planned, ties, layout, files })
     }
 }
 
@@ -288,10 +305,15 @@ impl Load<'_> {
     }
 
     /// The manifest, once every byte has its hash.
-    fn manifest(&self) -> Result<Manifest> {
+    fn manifest(&self, ties: &Ties) -> Result<Manifest> {
         let hashes = self.hashes.finish(self.layout);
         let hashes = hashes.map_err(|missing| Error::Protocol(missing.to_string()))?;
-        Ok(self.layout.manifest(&hashes))
+        let mut manifest = self.layout.manifest(&hashes);
+        if !ties.names.is_empty() {
+            template::tie(&mut manifest, &ties.names)?;
+            template::hash_slabs(&mut manifest, |_| true);
+        }
+        Ok(manifest)
     }
 }
 

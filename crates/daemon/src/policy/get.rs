@@ -190,6 +190,7 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::Denied, message)
                 .hint("the admin socket can list and delete tensors, but not map them"));
         }
+        self.record_borrower(ports, id, target)?;
         let mut counted = false;
         if counts && self.leases.get(id, lease).is_none() {
             let by = CountedLease { client: id, lease, mode, ended: false, asked };

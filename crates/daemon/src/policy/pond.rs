@@ -16,6 +16,7 @@ use super::events::Events;
 use super::gpus::Gpus;
 use super::groups::{GroupReading, GroupWork};
 use super::leases::LeaseTable;
+use super::leaving::Leavers;
 use super::models::Models;
 use super::movers::Movers;
 use super::owner::{Caller, Owner};
@@ -45,6 +46,7 @@ pub struct Pond<P: Ports> {
     pub(super) unfreed: super::unfreed::Unfreed,
     pub(super) accounts: Accounts,
     pub(super) turns: Turns,
+    pub(super) leavers: Leavers,
     pub(super) caps_told: CapsTold,
     pub(super) complaints: Complaints,
     /// What groups hold on the GPUs, when it was last looked at.
@@ -70,6 +72,12 @@ impl<P: Ports> Pond<P> {
     #[must_use]
     pub fn is_greeted(&self, conn: ConnId) -> bool {
         self.clients.connection(conn).is_none_or(|connection| connection.client.is_some())
+    }
+
+    /// Whose process a client is.
+    #[must_use]
+    pub fn user_of(&self, client: ClientId) -> Option<u32> {
+        self.clients.get(client).map(|client| client.owner().user)
     }
 
     /// What a user has and may have.
@@ -175,10 +183,7 @@ impl<P: Ports> Pond<P> {
         match body {
             RequestBody::Hello(_) | RequestBody::Ping => done(),
             RequestBody::Claim(claim) => self.claim(ports, client, &claim),
-            RequestBody::Goodbye => {
-                self.goodbye(ports, client);
-                done()
-            }
+            RequestBody::Goodbye => self.goodbye(ports, by, client),
             RequestBody::PondStatus => self.status_or_wait(ports, by),
             RequestBody::ClientList => self.list_clients(ports, by, &caller),
             RequestBody::AccountList => now(self.account_list(ports, &caller)),

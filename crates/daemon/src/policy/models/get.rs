@@ -149,6 +149,9 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::Denied, message)
                 .hint("the admin socket can list and retire versions, but not map them"));
         }
+        self.record_borrower(ports, client_id, target)?;
+        let Some(client) = self.clients.get(client_id) else { return Ok(Answered::Sent) };
+        let Some(version) = self.models.get(id) else { return Err(gone("version", id)) };
         let (user, since_ms) = (client.owner().user, ports.now_ms());
         let begun = Lease { target, mode, since_ms, counted: false, asked };
         self.leases.begin(&client.account, client_id, lease, begun);

@@ -1,6 +1,7 @@
 //! The rules of a pond, in a world that the test plays.
 
 mod accounts;
+mod borrowers;
 mod caps;
 mod collecting;
 mod corners;
@@ -11,6 +12,7 @@ mod identity;
 mod indexes;
 mod keeper_room;
 mod leases;
+mod leaving;
 mod listings;
 mod lives;
 mod making;
@@ -117,6 +119,7 @@ impl Ports for World {
             Record::SlabMade(_) => "slab",
             Record::SlabGone(_) => "slab gone",
             Record::SlabTainted(_) => "tainted",
+            Record::SlabBorrowed { .. } => "borrowed",
             Record::TensorMade(_) => "tensor",
             Record::TensorPublished { .. } => "published",
             Record::TensorDeleted(_) => "deleted",
@@ -130,6 +133,7 @@ impl Ports for World {
             Record::VersionReady(_) => "ready",
             Record::VersionCurrent { .. } => "current",
             Record::VersionDraining(_) => "draining",
+            Record::VersionBorrowed { .. } => "version borrowed",
             Record::VersionGone(_) => "version gone",
             Record::Renamed { .. } => "renamed",
             Record::Unknown => "unknown",

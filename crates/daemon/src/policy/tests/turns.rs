@@ -138,6 +138,26 @@ fn a_short_answer_does_not_wait_for_the_long_ones_of_others() {
 }
 
 #[test]
+fn a_short_answer_comes_within_the_turn_of_a_long_one() {
+    let mut play = Play::with_slices_of(80);
+    let (conn, _) = play.client(1);
+    for name in 0..500 {
+        play.create(conn, ready(&format!("public/{name}")));
+    }
+    let (theirs, _) = play.client(2);
+    let (mine, _) = play.client(3);
+    let long = play.start(theirs, RequestBody::TensorList { prefix: String::new() });
+    for name in ["public/1", "public/2", "public/3"] {
+        play.later(0);
+        let number = play.start(mine, inspecting(name));
+        assert_eq!(play.turns_until(number).0, 1, "whoever had the turn before");
+    }
+    assert!(play.answer(long).is_none());
+    play.turns_until(long);
+    assert!(play.pond.is_idle());
+}
+
+#[test]
 fn a_collect_goes_in_slices_and_leaves_what_is_leased_at_its_turn() {
     let mut play = Play::with_slices_of(34);
     let (conn, _) = play.client(1);
