@@ -188,7 +188,7 @@ fn a_keeper_that_takes_nothing_is_replaced_and_delays_nobody_who_needs_nothing_o
     assert_eq!(pond.status().daemon_pid, before.daemon_pid);
     pond.kill_daemon();
     for index in 0..came.len() {
-        pond.control().inspect(&format!("came/{index}")).unwrap();
+        pond.control().inspect(format!("came/{index}")).unwrap();
     }
     assert_eq!((reader.ask("hash read"), pond.accounts().lost), (hash, 0));
     drop(came);
