@@ -5,10 +5,10 @@ use super::*;
 /// A version of user 1 that everybody may have, whose loader is gone; and a client of user 2 with a
 /// lease on something of its own, and on the version if it is to borrow it.
 fn shared(play: &mut Play, borrows: bool) -> (VersionGrant, ClientId) {
-    let (loader, loading) = play.client(1);
+    let (loader, _) = play.client(1);
     let version = play.load(loader, "public/m", "v1", true);
     play.load(loader, "public/m", "v2", true);
-    play.pond.goodbye(&mut play.world, loading);
+    assert_eq!(play.ask(loader, RequestBody::Goodbye), ReplyBody::Done);
     let (reader, client) = play.client(2);
     play.create(reader, TensorCreate { lease: Some(LeaseId(9)), ..spec("own", 100) });
     if borrows {
