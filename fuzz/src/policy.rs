@@ -17,9 +17,7 @@ use crate::world::{self, CAPACITY, GPU, LIMITS, TENSORS_PER_USER, World};
 /// Steps after which an input is long enough: more of the same only takes time.
 const STEPS: usize = 300;
 
-/// Who may upgrade without being the operator.
-const DAEMON_USER: u32 = 1;
-/// Who may make names under `public/` beside that user; a third may not.
+/// Who may make names under `public/` beside the user who runs the pond; a third may not.
 const WRITER: u32 = 2;
 /// Longer than anything waits that does not wait for ever.
 const LONG_MS: u64 = 1 << 43;
@@ -55,7 +53,6 @@ impl Play {
     fn new() -> Self {
         let mut world = World { now: 1, ..World::default() };
         let mut pond = Pond::new(&mut world, [7; 16], Epoch(1), LIMITS).expect("a new pond");
-        pond.about.daemon_user = DAEMON_USER;
         pond.public_writers = vec![PublicWriter::User(WRITER)];
         Self { pond, world, conns: Vec::new(), last_conn: 0, last_number: 0, epoch: 1 }
     }
@@ -273,7 +270,6 @@ impl Play {
         let (pond, found) =
             Pond::recover(&mut world, records, held, Epoch(self.epoch), LIMITS).expect("recovery");
         (self.pond, self.world) = (pond, world);
-        self.pond.about.daemon_user = DAEMON_USER;
         self.pond.public_writers = vec![PublicWriter::User(WRITER)];
         self.conns.clear();
         assert_eq!(found.lost_tensors, 0);

@@ -251,7 +251,7 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) 
             2 => RequestBody::ClientList,
             // Kinds that came later share a number, so that old inputs keep their meaning.
             _ if decide.flag() => {
-                RequestBody::MovesExpected { device: decide.flag().then_some(GPU) }
+                RequestBody::MovesExpected { device: decide.flag().then_some(GPU), name: None }
             }
             _ => RequestBody::Unknown,
         },

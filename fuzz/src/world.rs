@@ -30,7 +30,8 @@ pub const LIMITS: Caps = Caps {
         .with(Resource::Moves, 3)
         .with(Resource::MoveBytes, 4 << 20)
         .with(Resource::Events, 16),
-    own_user: 0,
+    // Who may upgrade without the admin socket.
+    own_user: 1,
     tensors: 7,
     clients_per_process: 3,
     keep_previous: 1,

@@ -44,7 +44,9 @@ class Failure(Exception):
 
     def __init__(self, body):
         self.kind = KINDS.get(body.kind, str(body.kind))
-        self.message = text(body.message)
+        self.message, self.hint = text(body.message), text(body.hint)
+        # The setting that says how much, and what there is already.
+        self.limit, self.has = text(body.limit), body.limitHas
         super().__init__(f"{self.kind}: {self.message}")
 
 

@@ -13,7 +13,7 @@ use pyo3::types::PyString;
 use crate::convert;
 use crate::errors::{self, Special};
 use crate::interrupt::{Interrupt, ask};
-use crate::shown::info_class;
+use crate::shown::{info_class, visible};
 
 view::lease_fields!(
     info_class,
@@ -22,7 +22,7 @@ view::lease_fields!(
         fn __repr__(&self) -> String {
             let view::Lease { name, tensor, mode, pid, .. } = &self.0;
             let name = name.as_ref().map_or_else(|| tensor.to_string(), ToString::to_string);
-            format!("LeaseInfo('{name}', {mode}, pid {pid})")
+            visible(&format!("LeaseInfo('{name}', {mode}, pid {pid})"))
         }
     }
 );
@@ -33,8 +33,7 @@ view::client_fields!(
     ClientInfo(view::Client) {
         fn __repr__(&self) -> String {
             let view::Client { program, pid, leases, .. } = &self.0;
-            let program = millpond_wire::characters::shown(program);
-            format!("ClientInfo({program}, pid {pid}, {} leases)", leases.len())
+            visible(&format!("ClientInfo({program}, pid {pid}, {} leases)", leases.len()))
         }
     }
 );
@@ -46,7 +45,7 @@ view::event_fields!(
         fn __repr__(&self) -> String {
             let view::Event { name, sequence, kind, text, .. } = &self.0;
             let name = name.as_ref().map_or_else(String::new, |name| format!(", '{name}'"));
-            format!("Event({sequence}, {kind}{name}, {text:?})")
+            visible(&format!("Event({sequence}, {kind}{name}, {text:?})"))
         }
     }
 );

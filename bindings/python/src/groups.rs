@@ -9,7 +9,7 @@ use pyo3::types::PyString;
 use crate::errors;
 use crate::hints::Call;
 use crate::interrupt::{ask, ask_in};
-use crate::shown::info_class;
+use crate::shown::{info_class, visible};
 
 view::group_device_fields!(
     info_class,
@@ -18,7 +18,7 @@ view::group_device_fields!(
         fn __repr__(&self) -> String {
             let view::GroupDevice { device, used_bytes, limit_bytes, .. } = &self.0;
             let limit = limit_bytes.map_or("no limit".to_owned(), units::bytes);
-            format!("GroupDevice({device}, {} of {limit})", units::bytes(*used_bytes))
+            visible(&format!("GroupDevice({device}, {} of {limit})", units::bytes(*used_bytes)))
         }
     }
 );
@@ -28,7 +28,7 @@ view::group_fields!(
     /// A group.
     GroupInfo(view::Group) {
         fn __repr__(&self) -> String {
-            format!("GroupInfo('{}', {} processes)", self.0.name, self.0.process_count)
+            visible(&format!("GroupInfo('{}', {} processes)", self.0.name, self.0.process_count))
         }
     }
 );
@@ -39,7 +39,7 @@ view::member_device_fields!(
     MemberDevice(view::MemberDevice) {
         fn __repr__(&self) -> String {
             let view::MemberDevice { device, charged_bytes, .. } = &self.0;
-            format!("MemberDevice({device}, {} charged)", units::bytes(*charged_bytes))
+            visible(&format!("MemberDevice({device}, {} charged)", units::bytes(*charged_bytes)))
         }
     }
 );
@@ -50,7 +50,7 @@ view::member_fields!(
     MemberInfo(view::Member) {
         fn __repr__(&self) -> String {
             let view::Member { program, pid, own_pid, .. } = &self.0;
-            format!("MemberInfo({program}, pid {})", pid.unwrap_or(*own_pid))
+            visible(&format!("MemberInfo({program}, pid {})", pid.unwrap_or(*own_pid)))
         }
     }
 );
@@ -61,7 +61,7 @@ view::group_details_fields!(
     GroupDetails(view::GroupDetails) {
         fn __repr__(&self) -> String {
             let view::GroupDetails { group, processes } = &self.0;
-            format!("GroupDetails('{}', {} processes)", group.name, processes.len())
+            visible(&format!("GroupDetails('{}', {} processes)", group.name, processes.len()))
         }
     }
 );

@@ -2,7 +2,7 @@
 
 use millpond_view::{self as view, units};
 
-use crate::shown::info_class;
+use crate::shown::{info_class, visible};
 
 view::holder_fields!(
     info_class,
@@ -51,7 +51,7 @@ view::tensor_fields!(
             let info = &self.0;
             let name = info.name.as_ref().map_or_else(|| info.id.to_string(), ToString::to_string);
             let (dtype, state) = (crate::convert::spelling(info.dtype.0), info.state);
-            format!("TensorInfo('{name}', {:?}, {dtype}, {state})", info.shape.0.dims())
+            visible(&format!("TensorInfo('{name}', {:?}, {dtype}, {state})", info.shape.0.dims()))
         }
     }
 );
@@ -77,7 +77,7 @@ view::device_fields!(
     /// A GPU of the pond, and the account of it.
     DeviceInfo(view::Device) {
         fn __repr__(&self) -> String {
-            format!("DeviceInfo({}, '{}', {})", self.0.index, self.0.name, self.0.device)
+            visible(&format!("DeviceInfo({}, '{}', {})", self.0.index, self.0.name, self.0.device))
         }
     }
 );
@@ -117,7 +117,7 @@ view::status_fields!(
         fn __repr__(&self) -> String {
             let view::Status { driver, runtime_dir, leases, devices, .. } = &self.0;
             let count = devices.len();
-            format!("Status('{runtime_dir}', {driver}, {count} devices, {leases} leases)")
+            visible(&format!("Status('{runtime_dir}', {driver}, {count} devices, {leases} leases)"))
         }
     }
 );

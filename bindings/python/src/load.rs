@@ -12,7 +12,7 @@ use pyo3::types::{PyBool, PyString};
 use crate::errors;
 use crate::hints::Call;
 use crate::models::{VersionInfo, target};
-use crate::shown::info_class;
+use crate::shown::{info_class, visible};
 use crate::transfer::Watch;
 
 view::load_fields!(
@@ -51,7 +51,7 @@ view::load_fields!(
             let (info, shared) = (&self.1.info, self.1.bytes_shared);
             let (name, seconds) = (format!("{}@{}", info.model, info.tag), self.seconds());
             let (bytes, shared) = (units::bytes(info.bytes), units::bytes(shared));
-            format!("LoadReport('{name}', {bytes}, {shared} shared, {seconds:.3} s)")
+            visible(&format!("LoadReport('{name}', {bytes}, {shared} shared, {seconds:.3} s)"))
         }
     }
 );
@@ -61,7 +61,7 @@ view::unshared_fields!(
     /// Why a version shares no slab with the one that it is like.
     Unshared(view::Unshared) {
         fn __repr__(&self) -> String {
-            format!("Unshared('{}', {})", self.0.version, self.0.why)
+            visible(&format!("Unshared('{}', {})", self.0.version, self.0.why))
         }
     }
 );

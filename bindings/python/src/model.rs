@@ -15,6 +15,7 @@ use crate::gate::Gate;
 use crate::interrupt::ask;
 use crate::lease::{Counted, Counters, ModelLease};
 use crate::model_tensor::{Mapped, ModelTensor};
+use crate::shown::visible;
 use crate::similar;
 use crate::swaps::{Subject, Swaps};
 use crate::taken::Taken;
@@ -409,7 +410,7 @@ impl Model {
     fn __repr__(&self) -> String {
         let (info, closed) = (self.info(), if self.closed() { ", closed" } else { "" });
         let bytes = millpond_view::units::bytes(info.bytes);
-        format!("Model({}, {} tensors, {bytes}{closed})", self.label(), info.tensors)
+        visible(&format!("Model({}, {} tensors, {bytes}{closed})", self.label(), info.tensors))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use crate::hints::Call;
 use crate::interrupt::{ask, ask_in};
-use crate::shown::info_class;
+use crate::shown::{info_class, visible};
 use crate::{convert, errors, hints};
 
 view::version_fields!(
@@ -40,7 +40,7 @@ view::version_fields!(
         fn __repr__(&self) -> String {
             let view::Version { model, version, state, tensor_count, .. } = &self.0;
             let current = if self.0.current { ", current" } else { "" };
-            format!("VersionInfo('{model}@{version}', {state}{current}, {tensor_count} tensors)")
+            visible(&format!("VersionInfo('{model}@{version}', {state}{current}, {tensor_count} tensors)"))
         }
     }
 );
@@ -60,7 +60,7 @@ view::model_fields!(
             let (name, count) = (&self.0.name, self.0.versions.len());
             let current =
                 self.0.current.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
-            format!("ModelInfo('{name}', {count} versions, current: {current})")
+            visible(&format!("ModelInfo('{name}', {count} versions, current: {current})"))
         }
     }
 );

@@ -19,6 +19,7 @@ use crate::lease::Counters;
 use crate::load::{self, Load, LoadReport, VerifyReport};
 use crate::model::Model;
 use crate::models::{self, ModelInfo, VersionInfo};
+use crate::shown::visible;
 use crate::staging::{Stage, Staging};
 use crate::tensor::Tensor;
 use crate::transfer::{self, Put};
@@ -510,6 +511,6 @@ impl Pond {
     }
 
     fn __repr__(&self) -> String {
-        format!("Pond('{}')", self.pond.runtime_dir().display())
+        visible(&format!("Pond('{}')", self.pond.runtime_dir().display()))
     }
 }

@@ -14,6 +14,11 @@ use pyo3::types::{PyList, PyTuple};
 
 use crate::convert;
 
+/// What `repr` says: names and programs are other users' texts, and must not turn or hide a line.
+pub(crate) fn visible(text: &str) -> String {
+    millpond_wire::characters::shown(text).into_owned()
+}
+
 /// A field of the data as Python has it.
 pub(crate) trait Shown {
     fn shown<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;

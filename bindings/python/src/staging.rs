@@ -15,6 +15,7 @@ use crate::interrupt::{ask, ask_in, ask_locked};
 use crate::lease::{Counted, Counters};
 use crate::model_tensor::{Mapped, ModelTensor};
 use crate::models::{VersionInfo, target};
+use crate::shown::visible;
 use crate::similar;
 use crate::view::Place;
 
@@ -298,7 +299,7 @@ impl Staging {
             State::Committed => "committed",
             State::Aborted => "given up",
         };
-        format!("Staging({}, {} tensors, {state})", self.label(), self.names.len())
+        visible(&format!("Staging({}, {} tensors, {state})", self.label(), self.names.len()))
     }
 }
 

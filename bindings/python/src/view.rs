@@ -15,6 +15,7 @@ use crate::ending::{calling, detached};
 use crate::errors::{self, Special};
 use crate::interrupt::ask;
 use crate::lease::Memory;
+use crate::shown::visible;
 use crate::{convert, dlpack};
 
 /// Bytes that are copied from Python at once.
@@ -324,7 +325,7 @@ impl View {
         let shape = PyTuple::new(slf.py(), shape)?;
         let closed = if slf.get().is_closed() { ", closed" } else { "" };
         let class = slf.get_type().name()?.to_string();
-        Ok(format!("{class}({label}, {shape}, {dtype}, {mode}{closed})"))
+        Ok(visible(&format!("{class}({label}, {shape}, {dtype}, {mode}{closed})")))
     }
 }
 

@@ -78,6 +78,7 @@ mod cuda_side;
 mod error;
 mod establish;
 mod events;
+mod expected;
 mod get;
 mod grant;
 mod groups;

@@ -1,7 +1,9 @@
 //! Lines that the log writes by itself, in the shape of the others.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
+use millpond_wire::characters::{flaw, shown};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 
@@ -24,7 +26,7 @@ impl Style {
         // Writing to a text does not fail.
         let _ = match self {
             Style::Text => {
-                write!(line, "{now} {level:>5} millpond_log: {}", one_line(message))
+                write!(line, "{now} {level:>5} millpond_log: {}", shown(message))
             }
             Style::Json => {
                 let message = serde_json::Value::from(message);
@@ -38,28 +40,58 @@ impl Style {
         line.into_bytes()
     }
 
+    /// A line as it is written: characters that nobody sees, or that turn the line, by their numbers.
+    /// What is ASCII is the formatter's business, which has escaped it.
+    pub(crate) fn visible(self, line: &[u8]) -> Cow<'_, [u8]> {
+        let is_flawed = |character: char| !character.is_ascii() && flaw(character).is_some();
+        let text = match std::str::from_utf8(line) {
+            Ok(text) if text.chars().any(is_flawed) => text,
+            _ => return line.into(),
+        };
+        let mut visible = String::with_capacity(text.len() + 8);
+        for character in text.chars() {
+            match self {
+                _ if !is_flawed(character) => visible.push(character),
+                Style::Text => visible.extend(character.escape_default()),
+                // As JSON has it, so that a reader finds the same text.
+                Style::Json => {
+                    for unit in character.encode_utf16(&mut [0; 2]) {
+                        let _ = write!(visible, "\\u{unit:04x}");
+                    }
+                }
+            }
+        }
+        visible.into_bytes().into()
+    }
+
     pub(crate) fn dropped(self, lines: u64) -> Vec<u8> {
         let what = if lines == 1 { "line was" } else { "lines were" };
         self.line("WARN", &format!("{lines} log {what} dropped: the log could not be written"))
     }
 }
 
-/// A message may have line ends of its own; a line of the log has one.
-fn one_line(message: &str) -> String {
-    let mut line = String::with_capacity(message.len());
-    for character in message.chars() {
-        if character.is_control() {
-            line.extend(character.escape_default());
-        } else {
-            line.push(character);
-        }
-    }
-    line
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn characters_that_nobody_sees_are_in_the_log_by_their_numbers() {
+        for (character, shown) in [
+            ('\u{202e}', r"\u{202e}"),
+            ('\u{200b}', r"\u{200b}"),
+            ('\u{e0041}', r"\u{e0041}"),
+            ('\u{9b}', r"\u{9b}"),
+        ] {
+            let line = format!("INFO tensor 'a{character}b' слой\n");
+            let expected = format!("INFO tensor 'a{shown}b' слой\n");
+            assert_eq!(&*Style::Text.visible(line.as_bytes()), expected.as_bytes());
+            let own = String::from_utf8(Style::Text.line("WARN", &line)).unwrap();
+            assert!(own.contains(&format!("a{shown}b")), "{own}");
+        }
+        for line in [&b"plain\n"[..], "слой\n".as_bytes(), b"\xff\n"] {
+            assert!(matches!(Style::Text.visible(line), Cow::Borrowed(_)));
+        }
+    }
 
     #[test]
     fn both_shapes_are_those_of_the_other_lines() {
@@ -74,6 +106,10 @@ mod tests {
         let value: serde_json::Value = serde_json::from_slice(&json).unwrap();
         assert_eq!(value["level"], "ERROR");
         assert_eq!(value["fields"]["message"], "a \"quoted\"\nword");
+        let json = Style::Json.visible("{\"a\":\"x\u{202e}\u{e0041}é\"}\n".as_bytes()).into_owned();
+        assert_eq!(json, "{\"a\":\"x\\u202e\\udb40\\udc41é\"}\n".as_bytes());
+        let value: serde_json::Value = serde_json::from_slice(&json).unwrap();
+        assert_eq!(value["a"], "x\u{202e}\u{e0041}é");
         assert_eq!(
             Style::Text.line("ERROR", "a\nb").iter().filter(|byte| **byte == b'\n').count(),
             1

@@ -68,7 +68,8 @@ impl Log {
 
     /// Hands over one line, with its end. Never waits for the target.
     pub fn push(&self, line: &[u8]) {
-        self.push_to(&mut self.lock(), line);
+        let line = self.style.visible(line);
+        self.push_to(&mut self.lock(), &line);
     }
 
     pub(crate) fn error_in_file(&self, message: &str) {

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// `status --users`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Users {
-    /// The caller; everybody for root and the user who runs the pond.
+    /// The caller; everybody for the operator.
     pub users: Vec<UserUse>,
     /// All users together; empty for ordinary users.
     pub all: Vec<Use>,

@@ -5,6 +5,7 @@ use millpond_wire::{Audience, Dtype, ErrorKind, Failure, GpuUuid, TensorName, Te
 
 use super::{Progress, Source};
 use crate::answer::not_an_answer;
+use crate::expected::expect_moves;
 use crate::{Pond, Result, TensorSpec};
 
 /// A tensor to be put into the pond whole.
@@ -66,6 +67,10 @@ impl Pond {
         let PutSpec { name, spec, audience, replace } = spec;
         let name = TensorName::new(name)?;
         self.may_be_named(&name, audience, replace)?;
+        if name.is_public() {
+            // Not everybody may take such a name; the mover is needed in any case.
+            expect_moves(&self.core().link, spec.wanted_device(), &name)?;
+        }
         let lease = self.reserve_leased(spec.share(audience))?;
         let mut info = lease.info().clone();
         // In messages it is called what it is going to be.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use millpond_wire::GpuUuid;
 use millpond_wire::manifest::Manifest;
 use millpond_wire::message::{PartInfo, ReplyBody, RequestBody, VersionInfo, VersionStage};
 
@@ -10,14 +9,6 @@ use crate::answer::not_an_answer;
 use crate::link::Link;
 use crate::model::{Activate, Unfinished};
 use crate::{Error, Result};
-
-/// Says that moves are about to be asked for, so that a mover starts meanwhile. What the pond answers
-/// is of no interest: a mover starts with the first move at the latest.
-pub(super) fn expect_moves(link: &Arc<Link>, device: Option<GpuUuid>) {
-    if let Err(error) = link.ask("moves to come", RequestBody::MovesExpected { device }) {
-        tracing::debug!("no mover starts ahead: {error}");
-    }
-}
 
 /// A version that a load makes.
 pub(super) struct Staged {

@@ -13,7 +13,7 @@ use millpond_wire::{
     model_name,
 };
 
-use super::calls::{self, Staged};
+use super::calls::Staged;
 use super::files::{Files, move_batch, unreadable};
 use super::hold::LeasedVersion;
 use super::hub::{self, Located};
@@ -22,6 +22,7 @@ use super::stop::{GoOn, Stop};
 use super::teller::Teller;
 use super::ties::Ties;
 use super::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded, Unshared, UnsharedWhy};
+use crate::expected::expect_moves;
 use crate::link::Link;
 use crate::model::{Activate, template};
 use crate::transfer::lanes;
@@ -58,7 +59,7 @@ impl Pond {
         let device = spec.device.or(found.like.as_ref().map(|like| like.info.device));
         let link = &self.core().link;
         // A mover takes longer to start than headers take to be read.
-        calls::expect_moves(link, device);
+        expect_moves(link, device, &model)?;
         took("a mover is asked for");
 
         let opened = Opened::new(&located, &spec, &mut told, &stop)?;

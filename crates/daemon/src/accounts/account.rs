@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::{Resource, Shared};
+use super::{Resource, Shared, Terms};
 
 /// Why a user gets no more of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +32,9 @@ pub struct Account {
     shared: Rc<Shared>,
     tenant: Rc<str>,
     user: u32,
-    /// Root, or the user who runs the pond.
-    is_operator: bool,
+    /// Root's, or of the user who runs the pond: a part of what all may have is kept for them,
+    /// whichever socket they use. This gives no right over what others have.
+    has_reserve: bool,
     has: [Cell<u64>; Resource::COUNT],
     /// Too many replies are not read, until half of them are: between two marks nobody is woken for
     /// every message.
@@ -41,9 +42,9 @@ pub struct Account {
 }
 
 impl Account {
-    pub(super) fn new(shared: Rc<Shared>, who: (Rc<str>, u32), is_operator: bool) -> Self {
+    pub(super) fn new(shared: Rc<Shared>, who: (Rc<str>, u32), has_reserve: bool) -> Self {
         let ((tenant, user), has) = (who, Default::default());
-        Self { shared, tenant, user, is_operator, has, is_full: Cell::new(false) }
+        Self { shared, tenant, user, has_reserve, has, is_full: Cell::new(false) }
     }
 
     #[must_use]
@@ -51,16 +52,28 @@ impl Account {
         &self.tenant
     }
 
-    /// Root, or the user who runs the pond.
+    /// Whether a part of what all may have is kept for this user.
     #[must_use]
-    pub fn is_operator(&self) -> bool {
-        self.is_operator
+    pub fn has_reserve(&self) -> bool {
+        self.has_reserve
     }
 
     /// Whether so many replies are not read that nothing more is done for the user.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.is_full.get()
+        self.why_full().is_some()
+    }
+
+    /// Too many replies are not read: the user's own, or those of all users together, unless the user
+    /// has none.
+    #[must_use]
+    pub fn why_full(&self) -> Option<Refused> {
+        let resource = Resource::ReplyBytes;
+        if self.is_full.get() {
+            let (has, cap) = (self.has(resource), self.cap(resource));
+            return Some(Refused { resource, has, cap, in_all: false });
+        }
+        self.check_or_first(resource, 1).err()
     }
 
     #[must_use]
@@ -77,7 +90,7 @@ impl Account {
     #[must_use]
     pub fn cap(&self, resource: Resource) -> u64 {
         let terms = self.shared.terms.get().of(resource);
-        if self.is_operator { terms.per_operator } else { terms.per_user }
+        if self.has_reserve { terms.with_reserve } else { terms.per_user }
     }
 
     #[must_use]
@@ -95,8 +108,7 @@ impl Account {
         if has.saturating_add(more) > cap {
             return Err(Refused { resource, has, cap, in_all: false });
         }
-        let has = self.shared.in_all[resource.index()].get();
-        let cap = if self.is_operator { terms.in_all } else { terms.for_users() };
+        let (has, cap) = (self.shared.in_all[resource.index()].get(), self.cap_in_all(terms));
         if has.saturating_add(more) > cap {
             return Err(Refused { resource, has, cap, in_all: true });
         }
@@ -110,12 +122,18 @@ impl Account {
     /// As [`Self::check`].
     pub fn check_or_first(&self, resource: Resource, more: u64) -> Result<(), Refused> {
         let checked = self.check(resource, more);
-        let twice = self.shared.terms.get().of(resource).in_all.saturating_mul(2);
+        let terms = self.shared.terms.get().of(resource);
+        let twice = self.cap_in_all(terms).saturating_mul(2);
         let in_all = self.shared.in_all[resource.index()].get();
         if self.has(resource) == 0 && in_all.saturating_add(more) <= twice {
             return Ok(());
         }
         checked
+    }
+
+    /// What all users may have together before this one gets no more.
+    fn cap_in_all(&self, terms: Terms) -> u64 {
+        if self.has_reserve { terms.in_all } else { terms.for_users() }
     }
 
     /// The user has so much more, whatever the caps are: it was there before, or was checked.

@@ -4,7 +4,7 @@
 //! costs one look for each connection; taking and giving are additions.
 //!
 //! Ordinary users leave a part of what there is for all to root and to the user who runs the pond,
-//! so that an operator gets in when others have taken the rest.
+//! so that one who could help gets in when others have taken the rest.
 
 mod account;
 mod resource;
@@ -27,12 +27,14 @@ const KEPT: usize = 1024;
 #[derive(Debug)]
 struct Shared {
     terms: Cell<AllTerms>,
+    own_user: Cell<u32>,
     in_all: [Cell<u64>; Resource::COUNT],
 }
 
 impl Shared {
-    fn new(terms: AllTerms) -> Rc<Self> {
-        Rc::new(Self { terms: Cell::new(terms), in_all: Default::default() })
+    fn new(terms: AllTerms, own_user: u32) -> Rc<Self> {
+        let (terms, own_user) = (Cell::new(terms), Cell::new(own_user));
+        Rc::new(Self { terms, own_user, in_all: Default::default() })
     }
 }
 
@@ -43,15 +45,19 @@ type ByUser = HashMap<(Rc<str>, u32), Rc<Account>>;
 #[derive(Clone, Debug)]
 pub struct Accounts {
     shared: Rc<Shared>,
-    /// The user who runs the pond.
-    own_user: u32,
     users: Rc<RefCell<ByUser>>,
 }
 
 impl Accounts {
     #[must_use]
     pub fn new(terms: AllTerms, own_user: u32) -> Self {
-        Self { shared: Shared::new(terms), own_user, users: Rc::default() }
+        Self { shared: Shared::new(terms, own_user), users: Rc::default() }
+    }
+
+    /// The user who runs the pond.
+    #[must_use]
+    pub fn own_user(&self) -> u32 {
+        self.shared.own_user.get()
     }
 
     /// The account of a user.
@@ -65,8 +71,8 @@ impl Accounts {
         if users.len() >= KEPT && users.len().is_power_of_two() {
             users.retain(|_, account| Rc::strong_count(account) > 1 || !account.is_empty());
         }
-        let is_operator = user == 0 || user == self.own_user;
-        let account = Rc::new(Account::new(Rc::clone(&self.shared), who.clone(), is_operator));
+        let has_reserve = user == 0 || user == self.own_user();
+        let account = Rc::new(Account::new(Rc::clone(&self.shared), who.clone(), has_reserve));
         users.insert(who, Rc::clone(&account));
         account
     }
@@ -74,7 +80,9 @@ impl Accounts {
     /// An account of nobody: the pond's own processes are not limited, and count for no user.
     #[must_use]
     pub fn of_the_pond(&self) -> Rc<Account> {
-        Rc::new(Account::new(Shared::new(AllTerms::NONE), ("".into(), self.own_user), true))
+        let own_user = self.own_user();
+        let shared = Shared::new(AllTerms::NONE, own_user);
+        Rc::new(Account::new(shared, ("".into(), own_user), true))
     }
 
     /// Every user who has anything, in the order of their numbers.
@@ -96,6 +104,12 @@ impl Accounts {
     #[must_use]
     pub fn terms(&self, resource: Resource) -> Terms {
         self.shared.terms.get().of(resource)
+    }
+
+    /// Another user runs the pond. Accounts that are there keep what they may have.
+    #[cfg(test)]
+    pub fn set_own_user(&self, user: u32) {
+        self.shared.own_user.set(user);
     }
 
     #[cfg(test)]

@@ -24,6 +24,10 @@ pub enum Resource {
     ReplyBytes,
     /// Events that are kept for late subscribers.
     Events,
+    /// Groups with a name, which stay when their programs have ended: a folder each.
+    Groups,
+    /// Groups without a name, which end with their program: a folder each.
+    Runs,
 }
 
 struct Row {
@@ -103,7 +107,7 @@ const ROWS: [Row; Resource::COUNT] = [
     Row {
         name: "reply_bytes",
         key: "limits.reply_bytes_per_user",
-        key_in_all: None,
+        key_in_all: Some("limits.reply_bytes"),
         nouns: ["in replies that are not read", "in replies that are not read"],
         way_out: "read the replies",
     },
@@ -114,10 +118,26 @@ const ROWS: [Row; Resource::COUNT] = [
         nouns: ["kept event", "kept events"],
         way_out: "the oldest of them are dropped",
     },
+    Row {
+        name: "groups",
+        key: "limits.groups_per_user",
+        key_in_all: Some("limits.groups"),
+        nouns: ["named group", "named groups"],
+        way_out: "`millpond group rm NAME` removes one without processes; without `--group` a \
+                  program has one that ends with it",
+    },
+    Row {
+        name: "runs",
+        key: "limits.runs_per_user",
+        key_in_all: Some("limits.groups"),
+        nouns: ["unnamed group", "unnamed groups"],
+        way_out: "run the programs in one group: `millpond run --group NAME --limit ... -- \
+                  PROGRAM`",
+    },
 ];
 
 impl Resource {
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 13;
 
     /// All, in the order in which they are shown.
     pub const ALL: [Resource; Self::COUNT] = [
@@ -132,6 +152,8 @@ impl Resource {
         Resource::Descriptors,
         Resource::ReplyBytes,
         Resource::Events,
+        Resource::Groups,
+        Resource::Runs,
     ];
 
     pub(super) const fn index(self) -> usize {

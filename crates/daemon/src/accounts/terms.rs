@@ -2,7 +2,7 @@
 
 use super::Resource;
 
-/// The part of a cap for all users that is kept for the operator: one in so many.
+/// The part of a cap for all users that is kept for root and the user who runs the pond: one in so many.
 const KEPT_PART: u64 = 16;
 
 /// The caps of one resource.
@@ -10,14 +10,14 @@ const KEPT_PART: u64 = 16;
 pub struct Terms {
     pub per_user: u64,
     /// For root, and for the user who runs the pond.
-    pub per_operator: u64,
+    pub with_reserve: u64,
     /// For all users together.
     pub in_all: u64,
 }
 
 impl Terms {
     pub(super) const NONE: Terms =
-        Terms { per_user: u64::MAX, per_operator: u64::MAX, in_all: u64::MAX };
+        Terms { per_user: u64::MAX, with_reserve: u64::MAX, in_all: u64::MAX };
 
     /// What ordinary users may have together: root and the pond's own user can have the rest.
     pub(super) const fn for_users(self) -> u64 {
@@ -35,14 +35,14 @@ impl AllTerms {
     #[must_use]
     pub const fn with(mut self, resource: Resource, per_user: u64) -> Self {
         self.0[resource.index()].per_user = per_user;
-        self.0[resource.index()].per_operator = per_user;
+        self.0[resource.index()].with_reserve = per_user;
         self
     }
 
-    /// The operator is not among the users for this.
+    /// Root and the user who runs the pond are not among the users for this.
     #[must_use]
-    pub const fn with_operator(mut self, resource: Resource, per_operator: u64) -> Self {
-        self.0[resource.index()].per_operator = per_operator;
+    pub const fn with_reserve(mut self, resource: Resource, most: u64) -> Self {
+        self.0[resource.index()].with_reserve = most;
         self
     }
 

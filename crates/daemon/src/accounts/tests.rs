@@ -89,6 +89,33 @@ fn a_user_is_full_until_half_has_gone() {
 }
 
 #[test]
+fn all_users_together_have_so_many_replies_unread_and_leave_a_part_to_the_operator() {
+    let terms = AllTerms::NONE.with(Resource::ReplyBytes, 100);
+    let accounts = Accounts::new(terms.with_in_all(Resource::ReplyBytes, 160), 0);
+    let users: Vec<_> = (1..5).map(|user| accounts.of(&tenant(), user)).collect();
+    let (root, all) = (accounts.of(&tenant(), 0), |of: &[Rc<Account>]| {
+        of.iter().map(|user| user.is_full()).collect::<Vec<_>>()
+    });
+    users[0].add(Resource::ReplyBytes, 80);
+    users[1].add(Resource::ReplyBytes, 69);
+    root.add(Resource::ReplyBytes, 1);
+    assert_eq!(all(&users), [true, true, false, false], "who has none gets one more");
+    let why = users[0].why_full().unwrap();
+    assert_eq!((why.key(), why.has, why.cap), ("limits.reply_bytes", 150, 150));
+    assert!(!root.is_full());
+    users[2].add(Resource::ReplyBytes, 99);
+    users[3].add(Resource::ReplyBytes, 51);
+    assert!(accounts.of(&tenant(), 9).is_full(), "but not for ever: 300 are twice the users' part");
+    root.give(Resource::ReplyBytes, 1);
+    assert!(!root.is_full());
+    // What others read lets everybody go on.
+    users[3].give(Resource::ReplyBytes, 51);
+    users[2].give(Resource::ReplyBytes, 99);
+    users[1].give(Resource::ReplyBytes, 10);
+    assert_eq!(all(&users), [false; 4]);
+}
+
+#[test]
 fn whoever_has_none_in_flight_may_have_some_until_twice_as_many_are_as_should() {
     let terms = AllTerms::NONE.with(Resource::Descriptors, 100);
     let accounts = Accounts::new(terms.with_in_all(Resource::Descriptors, 160), 0);
@@ -99,13 +126,16 @@ fn whoever_has_none_in_flight_may_have_some_until_twice_as_many_are_as_should() 
         assert!(account.check_or_first(Resource::Descriptors, 1).is_err());
     }
     assert!(users[2].check(Resource::Descriptors, 1).is_err());
-    assert!(users[2].check_or_first(Resource::Descriptors, 66).is_ok());
-    assert!(users[2].check_or_first(Resource::Descriptors, 67).is_err(), "320 are all");
+    assert!(users[2].check_or_first(Resource::Descriptors, 46).is_ok());
+    assert!(users[2].check_or_first(Resource::Descriptors, 47).is_err(), "300 are all");
+    let root = accounts.of(&tenant(), 0);
+    assert!(root.check_or_first(Resource::Descriptors, 66).is_ok());
+    assert!(root.check_or_first(Resource::Descriptors, 67).is_err(), "320 with the operator's");
 }
 
 #[test]
 fn the_operator_has_caps_of_ones_own_and_others_a_share() {
-    let terms = AllTerms::NONE.with(Resource::Clients, 10).with_operator(Resource::Clients, 50);
+    let terms = AllTerms::NONE.with(Resource::Clients, 10).with_reserve(Resource::Clients, 50);
     let accounts = Accounts::new(terms.with_share(Resource::Clients, 4), 1000);
     let cap = |user| accounts.of(&tenant(), user).cap(Resource::Clients);
     assert_eq!((cap(0), cap(1000), cap(5)), (50, 50, 4));

@@ -33,9 +33,11 @@ use millpond_wire::{Failure, GpuUuid, GroupName};
 
 pub use charges::ChargedAccounts;
 pub use readings::{CardReading, Cards, NvmlCards};
+pub use rights::GroupCaps;
 
+use crate::accounts::Refused;
 use crate::budget::Payers;
-use crate::policy::{ConnId, GroupAsk, GroupReading};
+use crate::policy::{ConnId, GroupAsk, GroupReading, OwnedGroups};
 use crate::side_thread::{Inside, SideThread, Speaker};
 use folders::Folders;
 use shelf::Shelf;
@@ -81,6 +83,13 @@ pub enum Told {
     Readings(Vec<GroupReading>),
     /// Which group pays for whose memory in the pond.
     Payers(Payers),
+    /// How many groups users have made.
+    Owned(OwnedGroups),
+    /// A user was refused another group.
+    CapReached {
+        user: u32,
+        refused: Refused,
+    },
 }
 
 /// The thread, from outside.
@@ -91,10 +100,14 @@ pub type BookThread = SideThread<Ask, Told>;
 ///
 /// # Errors
 /// What the system says.
-pub fn start(runtime_dir: &Path, charges: Arc<ChargedAccounts>) -> std::io::Result<BookThread> {
+pub fn start(
+    runtime_dir: &Path,
+    charges: Arc<ChargedAccounts>,
+    caps: GroupCaps,
+) -> std::io::Result<BookThread> {
     let folders = Folders::of_pond(runtime_dir);
     SideThread::start("millpond-book", move |Inside { asks, asked, speaker, ends }| {
-        let shelf = Shelf::open(folders, charges);
+        let shelf = Shelf::open(folders, charges, caps);
         Serving::new(shelf, speaker, asks).serve(&asked, &ends);
     })
 }
@@ -143,6 +156,7 @@ impl Serving {
             if let Some(sizes) = &self.sizes {
                 sizes.follow(self.shelf.groups.keys(), |name| self.shelf.folders.of(name));
             }
+            self.shelf.tell_owned();
             for told in self.shelf.told.drain(..) {
                 self.speaker.say(told);
             }

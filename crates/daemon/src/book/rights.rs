@@ -4,21 +4,41 @@
 use millpond_wire::message::{GroupLimit, GroupSet};
 use millpond_wire::{ErrorKind, Failure, GroupName};
 
-use super::folders::Maker;
+use super::Told;
 use super::shelf::{Group, Shelf};
-use crate::policy::GroupCaller;
+use crate::accounts::{Refused, Resource};
+use crate::policy::{GroupCaller, OwnedGroups};
 
-/// Groups that one pond keeps: each costs two megabytes, and the daemon can guard a thousand files.
-pub(super) const MOST_GROUPS: usize = 1000;
-/// The last places are for what the operator makes.
-pub(super) const FOR_USERS: usize = MOST_GROUPS - 100;
-/// Groups with a name of one user who is not the operator: they stay when their programs have ended.
-pub(super) const MOST_NAMED: usize = 64;
+/// How many groups there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupCaps {
+    /// In the pond.
+    pub all: usize,
+    /// With a name, of one user who is not the operator: they stay when their programs have ended.
+    pub named_per_user: usize,
+    /// Without a name, of one user who is not the operator.
+    pub unnamed_per_user: usize,
+}
 
-/// Whether a user with so many groups may have another, of so many in all: nobody has more than half
-/// as many as are left for others, so that who comes later finds a place too.
-pub(super) fn leaves_room(own: usize, all: usize) -> bool {
-    own < FOR_USERS.saturating_sub(all) / 2
+impl GroupCaps {
+    /// The last places are for what the operator makes.
+    pub(super) const fn for_users(self) -> usize {
+        self.all - self.all / 10
+    }
+
+    /// Whether a user with so many groups may have another, of so many in all: nobody has more than
+    /// half as many as are left for others, so that who comes later finds a place too.
+    pub(super) const fn leaves_room(self, own: usize, all: usize) -> bool {
+        own < self.for_users().saturating_sub(all) / 2
+    }
+
+    const fn per_user(self, named: bool) -> usize {
+        if named { self.named_per_user } else { self.unnamed_per_user }
+    }
+}
+
+const fn resource(named: bool) -> Resource {
+    if named { Resource::Groups } else { Resource::Runs }
 }
 
 impl Shelf {
@@ -125,7 +145,7 @@ impl Shelf {
 
     /// A pond that does not run as root cannot give a ledger to anybody else; and one user must not
     /// use up what there is for all.
-    pub fn check_may_make(&self, by: GroupCaller, named: bool) -> Result<(), Failure> {
+    pub fn check_may_make(&mut self, by: GroupCaller, named: bool) -> Result<(), Failure> {
         if !by.operator {
             self.check_leaves_room(by.user, named)?;
         }
@@ -139,38 +159,63 @@ impl Shelf {
     }
 
     /// Those with a name are counted apart, so that there is always a way to put programs together.
-    fn check_leaves_room(&self, user: u32, named: bool) -> Result<(), Failure> {
-        let theirs = |maker: Maker| maker.user == user && !maker.taken_over;
-        let own = self.groups.values().filter(|group| group.maker.is_some_and(theirs));
-        let own = own.filter(|group| group.anonymous != named).count();
-        let all = self.groups.len();
-        if leaves_room(own, all) && !(named && own >= MOST_NAMED) {
+    fn check_leaves_room(&mut self, user: u32, named: bool) -> Result<(), Failure> {
+        let kind = resource(named);
+        let own = self.groups_of_users().get(&(user, kind)).copied().unwrap_or(0);
+        let (caps, all) = (self.caps, self.groups.len());
+        let (for_users, most) = (caps.for_users(), caps.per_user(named));
+        if caps.leaves_room(own, all) && own < most {
             return Ok(());
         }
-        let (message, hint) = if all >= FOR_USERS {
-            (
-                format!(
-                    "there are {all} groups, and the remaining places are reserved for the operator"
-                ),
-                "run the program in an existing group: `millpond group ls` lists them",
+        let count = |number: usize| number as u64;
+        let in_all = own < most;
+        let (has, cap) = if in_all { (all, for_users) } else { (own, most) };
+        let refused = Refused { resource: kind, has: count(has), cap: count(cap), in_all };
+        self.told.push(Told::CapReached { user, refused });
+        let kind_of_groups = if named { "named" } else { "unnamed" };
+        let message = if all >= for_users {
+            format!(
+                "there are {all} groups, and the remaining places are reserved for the operator"
+            )
+        } else if in_all {
+            format!(
+                "user {user} already has {own} {kind_of_groups} groups: {} places are left, and one \
+                 user may have half that number",
+                for_users - all
             )
         } else if named {
-            (
-                format!("user {user} has already made {own} named groups"),
-                "`millpond group rm NAME` removes one without processes; without `--group` a \
-                 program has one that ends with it",
-            )
+            format!("user {user} has already made {own} named groups, the maximum")
         } else {
-            (
-                format!(
-                    "user {user} already has {own} unnamed groups: {} places are left, and one user may \
-                     have half that number",
-                    FOR_USERS - all
-                ),
-                "run the programs in one group: `millpond run --group NAME --limit ... -- \
-                 PROGRAM`",
-            )
+            format!("user {user} already has {own} unnamed groups, the maximum")
         };
-        Err(Failure::new(ErrorKind::TooMany, message).hint(hint))
+        let way_out = match all >= for_users {
+            true => "run the program in an existing group: `millpond group ls` lists them",
+            false => kind.way_out(),
+        };
+        let key = refused.key();
+        Err(Failure::new(ErrorKind::TooMany, message)
+            .limit(key, refused.has, refused.cap)
+            .hint(format!("{way_out}, or ask the operator to raise `{key}`")))
+    }
+
+    /// How many groups each user has made, by kind. What the operator has taken over, and whatever
+    /// has no maker, is the pond's own user's.
+    pub fn groups_of_users(&self) -> OwnedGroups {
+        let mut owned = OwnedGroups::new();
+        for group in self.groups.values() {
+            let maker = group.maker.filter(|maker| !maker.taken_over);
+            let user = maker.map_or(self.folders.user(), |maker| maker.user);
+            *owned.entry((user, resource(!group.anonymous))).or_default() += 1;
+        }
+        owned
+    }
+
+    /// Says how many groups users have, if that has changed: before anybody hears of a new one.
+    pub fn tell_owned(&mut self) {
+        let owned = self.groups_of_users();
+        if owned != self.last_owned {
+            self.last_owned.clone_from(&owned);
+            self.told.insert(0, Told::Owned(owned));
+        }
     }
 }

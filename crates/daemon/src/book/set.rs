@@ -9,7 +9,6 @@ use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
 
 use super::account::{Account, bytes};
 use super::folders::Runner;
-use super::rights::MOST_GROUPS;
 use super::shelf::{Group, Shelf};
 use crate::budget::fits;
 use crate::policy::GroupCaller;
@@ -278,9 +277,11 @@ impl Shelf {
         (owner, runner, memory): (Option<u32>, Option<Runner>, Memory),
         changes: &[(Option<GpuUuid>, Change)],
     ) -> Result<(), Failure> {
-        if self.groups.len() >= MOST_GROUPS {
-            let message = format!("there are {MOST_GROUPS} groups, which is the maximum");
+        let (has, cap) = (self.groups.len(), self.caps.all);
+        if has >= cap {
+            let message = format!("there are {has} groups, which is the maximum");
             return Err(Failure::new(ErrorKind::TooMany, message)
+                .limit("limits.groups", has as u64, cap as u64)
                 .hint("`millpond group rm NAME` removes one that has no processes"));
         }
         let first = |(device, change): &(_, Change)| (*device, change.of(Budget::default()));

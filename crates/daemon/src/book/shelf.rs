@@ -15,10 +15,11 @@ use super::charges::ChargedAccounts;
 use super::folders::{Folders, Found, Maker, Runner};
 use super::processes::{Identity, Processes};
 use super::readings::CardReading;
+use super::rights::GroupCaps;
 use super::set::entries;
 use crate::budget::drift::{Ceiling, Memory};
 use crate::budget::{Card, Payers};
-use crate::policy::{GroupAsk, GroupCaller, GroupReading, GroupWork};
+use crate::policy::{GroupAsk, GroupCaller, GroupReading, GroupWork, OwnedGroups};
 
 /// How long an anonymous group waits for a program that was started and has not begun: its runner
 /// may be a shell that left it behind.
@@ -70,6 +71,9 @@ pub(super) struct Shelf {
     pub told: Vec<Told>,
     /// Whether anybody is there to obey a limit.
     pub has_members: bool,
+    pub caps: GroupCaps,
+    /// What was last said about who has how many groups.
+    pub last_owned: OwnedGroups,
     /// What was last said about the cards.
     pub last_readings: Vec<GroupReading>,
     /// The number of the last group that nobody named.
@@ -80,7 +84,7 @@ pub(super) struct Shelf {
 
 impl Shelf {
     /// What an earlier daemon left.
-    pub fn open(folders: Folders, charges: Arc<ChargedAccounts>) -> Self {
+    pub fn open(folders: Folders, charges: Arc<ChargedAccounts>, caps: GroupCaps) -> Self {
         let mut shelf = Self {
             processes: Processes::default(),
             charges,
@@ -88,6 +92,8 @@ impl Shelf {
             cards: Vec::new(),
             told: Vec::new(),
             has_members: true,
+            caps,
+            last_owned: OwnedGroups::new(),
             last_readings: Vec::new(),
             last_run: 0,
             waits: Waits::default(),

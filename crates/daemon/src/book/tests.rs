@@ -19,13 +19,17 @@ use super::account::{WAITS, c_path};
 use super::charges::ChargedAccounts;
 use super::folders::Folders;
 use super::readings::CardReading;
+use super::rights::GroupCaps;
 use super::shelf::Shelf;
 use crate::budget::{FIRST_READING_MS, Payers, drift};
-use crate::policy::{ConnId, GroupAsk, GroupCaller, GroupReading, GroupWork};
+use crate::policy::{ConnId, GroupAsk, GroupCaller, GroupReading, GroupWork, OwnedGroups};
 
 const GPU: GpuUuid = GpuUuid([1; 16]);
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
+
+/// As they are without a setting.
+const CAPS: GroupCaps = GroupCaps { all: 1000, named_per_user: 64, unnamed_per_user: 300 };
 
 struct Play {
     shelf: Shelf,
@@ -34,6 +38,9 @@ struct Play {
     events: Vec<(EventKind, String, String)>,
     readings: Vec<GroupReading>,
     payers: Payers,
+    owned: OwnedGroups,
+    /// Who was refused another group, and why.
+    refused: Vec<(u32, crate::accounts::Refused)>,
 }
 
 fn me() -> GroupCaller {
@@ -47,7 +54,7 @@ fn name(text: &str) -> GroupName {
 
 fn shelf_in(folder: &Path) -> (Shelf, Arc<ChargedAccounts>) {
     let charges = Arc::new(ChargedAccounts::default());
-    let mut shelf = Shelf::open(Folders::of_pond(folder), Arc::clone(&charges));
+    let mut shelf = Shelf::open(Folders::of_pond(folder), Arc::clone(&charges), CAPS);
     shelf.cards_are(&[(GPU, 100 * GIB)]);
     (shelf, charges)
 }
@@ -58,7 +65,8 @@ impl Play {
         let (shelf, charges) = shelf_in(folder.path());
         charges.adopt([]);
         let (events, readings) = (Vec::new(), Vec::new());
-        Self { shelf, charges, folder, events, readings, payers: Payers::default() }
+        let (payers, owned, refused) = (Payers::default(), OwnedGroups::new(), Vec::new());
+        Self { shelf, charges, folder, events, readings, payers, owned, refused }
     }
 
     /// The daemon dies; the next one has the folders, and these slabs from its journal.
@@ -70,6 +78,7 @@ impl Play {
 
     fn ask_as(&mut self, by: GroupCaller, work: GroupWork) -> Result<ReplyBody, Failure> {
         self.shelf.asked(GroupAsk { conn: ConnId(1), number: 1, by, work });
+        self.shelf.tell_owned();
         let mut found = None;
         for told in self.shelf.told.drain(..) {
             match told {
@@ -79,6 +88,8 @@ impl Play {
                 }
                 Told::Readings(readings) => self.readings = readings,
                 Told::Payers(payers) => self.payers = payers,
+                Told::Owned(owned) => self.owned = owned,
+                Told::CapReached { user, refused } => self.refused.push((user, refused)),
             }
         }
         found.unwrap()

@@ -21,8 +21,6 @@ pub(super) struct Identity {
 #[derive(Clone, Debug, Default)]
 pub struct About {
     pub daemon_pid: u32,
-    /// Its user, who may do what the operator may.
-    pub daemon_user: u32,
     /// The file that it runs from.
     pub program: String,
     /// The library that programs under a limit preload.
@@ -45,7 +43,7 @@ impl<P: Ports> Pond<P> {
         if self.is_operator(caller) {
             return Ok(());
         }
-        let user = self.about.daemon_user;
+        let user = self.accounts.own_user();
         let message = format!("only the operator and user {user}, who runs the pond, may {verb}");
         Err(Failure::new(ErrorKind::Denied, message))
     }

@@ -13,6 +13,9 @@ impl<P: Ports> Pond<P> {
     /// # Errors
     /// Which one, in words.
     pub fn check_accounts(&self) -> Result<(), String> {
+        if !self.slabs.totals_are_right() {
+            return Err("the totals of slabs are not those of the slabs".to_owned());
+        }
         let mut there: BTreeMap<(u32, Resource), u64> = BTreeMap::new();
         let mut count = |user: u32, resource| *there.entry((user, resource)).or_default() += 1;
         for (id, client) in self.clients.iter().filter(|(_, client)| !client.mover) {
@@ -32,12 +35,23 @@ impl<P: Ports> Pond<P> {
                 count(connection.caller.owner.user, Resource::Waits);
             }
         }
+        for (user, bytes) in self.movers.all_moves() {
+            *there.entry((user, Resource::Moves)).or_default() += 1;
+            *there.entry((user, Resource::MoveBytes)).or_default() += bytes;
+        }
+        for ((user, resource), number) in &self.owned_groups {
+            *there.entry((*user, *resource)).or_default() += *number as u64;
+        }
         let counted = [
             Resource::Clients,
             Resource::Leases,
             Resource::Tensors,
             Resource::Versions,
             Resource::Waits,
+            Resource::Moves,
+            Resource::MoveBytes,
+            Resource::Groups,
+            Resource::Runs,
         ];
         let mut said: BTreeMap<(u32, Resource), u64> = BTreeMap::new();
         for account in self.accounts.all() {

@@ -27,8 +27,8 @@ fn of_user(account: &Account) -> UserAccount {
 impl<P: Ports> Pond<P> {
     pub(super) fn account_list(&mut self, ports: &mut P, caller: &Caller) -> ReplyBody {
         ports.look_for_unread();
-        let own = self.account(&caller.owner);
-        if !caller.admin && !own.is_operator() {
+        if !self.is_operator(caller) {
+            let own = self.account(&caller.owner);
             return ReplyBody::Accounts { users: vec![of_user(&own)], all: Vec::new() };
         }
         let all = Resource::ALL.map(|resource| {

@@ -56,11 +56,12 @@ impl Device {
 impl<P: Ports> Pond<P> {
     /// What the pond may take of a GPU, and has of it.
     fn room_on(&self, device: GpuUuid) -> Room {
+        let totals = self.slabs.totals_on(device);
         Room {
             capacity: self.gpus.get(device).map_or(0, |known| known.capacity_bytes),
-            held: self.slabs.bytes_on(device),
+            held: totals.bytes,
             pending: self.pending_slabs.bytes_on(device),
-            recycled: self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum(),
+            recycled: totals.recycled_bytes,
         }
     }
 

@@ -22,7 +22,7 @@ const REMEMBERED: usize = 1024;
 pub struct Caps {
     /// What one user may have, and all of them together.
     pub terms: AllTerms,
-    /// The user who runs the pond, who may have what others leave.
+    /// The user who runs the pond; from here on the accounts know.
     pub own_user: u32,
     /// Tensors in the pond, with the slabs of versions.
     pub tensors: usize,
@@ -58,27 +58,38 @@ impl CapsTold {
     }
 }
 
+fn in_words(account: &Account, refused: Refused) -> String {
+    let Refused { resource, has, cap, in_all } = refused;
+    let amount = resource.amount(has);
+    let whose = match in_all {
+        true => "all users have".to_owned(),
+        false => format!("user {} has", account.user()),
+    };
+    if has >= cap {
+        format!("{whose} {amount}, the maximum")
+    } else {
+        format!("{whose} {amount}; the maximum is {}", resource.amount(cap))
+    }
+}
+
 impl<P: Ports> Pond<P> {
     /// The answer to a user who has reached a cap; the event is told at most once in a minute.
     pub fn cap_reached(&mut self, ports: &mut P, account: &Account, refused: Refused) -> Failure {
-        let Refused { resource, has, cap, in_all } = refused;
-        let (user, key) = (account.user(), refused.key());
-        let amount = resource.amount(has);
-        let whose = if in_all { "all users have".to_owned() } else { format!("user {user} has") };
-        let text = if has >= cap {
-            format!("{whose} {amount}, the maximum")
-        } else {
-            format!("{whose} {amount}; the maximum is {}", resource.amount(cap))
-        };
-        if self.caps_told.is_news(account, resource, ports.monotonic_ms()) {
-            tracing::warn!("{text} (`{key}`)");
-            let told = format!("{amount}: `{key}`");
-            self.happened(ports, EventKind::LimitReached, None, None, Some(user), told);
-        }
-        let way_out = resource.way_out();
-        Failure::new(ErrorKind::TooMany, text)
-            .limit(key, has, cap)
+        self.tell_of_cap(ports, account, refused);
+        let (key, way_out) = (refused.key(), refused.resource.way_out());
+        Failure::new(ErrorKind::TooMany, in_words(account, refused))
+            .limit(key, refused.has, refused.cap)
             .hint(format!("{way_out}, or ask the operator to raise `{key}`"))
+    }
+
+    /// Tells everybody who has reached a cap, at most once in a minute.
+    pub(super) fn tell_of_cap(&mut self, ports: &mut P, account: &Account, refused: Refused) {
+        if self.caps_told.is_news(account, refused.resource, ports.monotonic_ms()) {
+            let key = refused.key();
+            tracing::warn!("{} (`{key}`)", in_words(account, refused));
+            let told = format!("{}: `{key}`", refused.resource.amount(refused.has));
+            self.happened(ports, EventKind::LimitReached, None, None, Some(account.user()), told);
+        }
     }
 
     /// Whether one more request of a connection's user may wait. The operator's always may.

@@ -3,16 +3,22 @@
 //! The policy knows who asks and who is the operator; the files, and so who may use a group, are
 //! known elsewhere. No answer is waited for here: it comes to [`Pond::group_answered`].
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use millpond_wire::message::{EventKind, GroupJoin, GroupSet, ReplyBody};
 use millpond_wire::{Failure, GpuUuid, GroupName, SlabId};
 
 use super::answer::{Answer, Answered, now};
-use super::owner::Caller;
+use super::owner::{Caller, LOCAL_TENANT};
 use super::parked::{RequestId, Until, Wish};
 use super::pond::Pond;
 use super::ports::{ConnId, Ports};
 use super::slabs::Slab;
+use crate::accounts::{Refused, Resource};
 use crate::budget::Payers;
+
+/// Groups by the user who made them, and by what they count as.
+pub type OwnedGroups = BTreeMap<(u32, Resource), usize>;
 
 /// Something about a group that somebody asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +108,25 @@ impl<P: Ports> Pond<P> {
         text: &str,
     ) {
         self.happened(ports, kind, None, group.for_event(), user, text);
+    }
+
+    /// How many groups users have made: they are in their accounts.
+    pub fn groups_owned(&mut self, owned: OwnedGroups) {
+        let before = std::mem::replace(&mut self.owned_groups, owned);
+        let keys: BTreeSet<_> = before.keys().chain(self.owned_groups.keys()).copied().collect();
+        let tenant = self.tenant(LOCAL_TENANT);
+        for key in keys {
+            let number = |of: &OwnedGroups| of.get(&key).map_or(0, |number| *number as u64);
+            let account = self.accounts.of(&tenant, key.0);
+            account.change(key.1, number(&before), number(&self.owned_groups));
+        }
+    }
+
+    /// A user was refused another group; the answer is on its way.
+    pub fn no_more_groups(&mut self, ports: &mut P, user: u32, refused: Refused) {
+        let tenant = self.tenant(LOCAL_TENANT);
+        let account = self.accounts.of(&tenant, user);
+        self.tell_of_cap(ports, &account, refused);
     }
 
     /// What groups hold on the GPUs, for `status`.

@@ -84,8 +84,8 @@ impl<P: Ports> Pond<P> {
         if !connection.caller.admin {
             let (owner, pid) = (&connection.caller.owner, connection.pid);
             let most = self.caps.clients_per_process;
-            let is_operator = connection.account.is_operator();
-            if !is_operator && self.clients.count_of_process(owner.user, pid) >= most {
+            let has_reserve = connection.account.has_reserve();
+            if !has_reserve && self.clients.count_of_process(owner.user, pid) >= most {
                 let message = format!("process {pid} is {most} clients, the maximum");
                 return Err(Failure::new(ErrorKind::TooMany, message)
                     .limit("limits.clients_per_process", most as u64, most as u64)

@@ -121,34 +121,33 @@ impl<P: Ports> Pond<P> {
     /// held is in the accounts in any case.
     fn known_devices(&self) -> Vec<Device> {
         let mut devices = self.gpus.devices().to_vec();
-        for (_, slab) in self.slabs.iter() {
-            if !devices.iter().any(|device| device.uuid == slab.class.device) {
+        for uuid in self.slabs.devices() {
+            if !devices.iter().any(|device| device.uuid == uuid) {
                 let index = count(devices.len());
-                devices.push(Device::unseen(slab.class.device, index));
+                devices.push(Device::unseen(uuid, index));
             }
         }
         devices
     }
 
     fn device_info(&self, device: &Device) -> DeviceInfo {
-        let slabs = || self.slabs.on(device.uuid);
+        let totals = self.slabs.totals_on(device.uuid);
         let groups = self.group_readings.iter().find(|reading| reading.device == device.uuid);
-        let slab_bytes = self.slabs.bytes_on(device.uuid);
         DeviceInfo {
             device: device.uuid,
             index: device.index,
             name: device.name.clone(),
             total_bytes: device.total_bytes,
             capacity_bytes: device.capacity_bytes,
-            slab_bytes,
-            tensor_bytes: slabs().map(|(_, slab)| slab.tensor_bytes).sum(),
-            recycled_bytes: self.slabs.recycled_on(device.uuid).map(|(_, slab)| slab.bytes).sum(),
+            slab_bytes: totals.bytes,
+            tensor_bytes: totals.tensor_bytes,
+            recycled_bytes: totals.recycled_bytes,
             physical_used_bytes: device.physical_used_bytes,
-            slabs: count(slabs().count()),
-            tensors: slabs().map(|(_, slab)| slab.tensors).sum(),
+            slabs: u32::try_from(totals.slabs).unwrap_or(u32::MAX),
+            tensors: u32::try_from(totals.tensors).unwrap_or(u32::MAX),
             charged_bytes: groups.map(|reading| reading.charged_bytes),
             drift_bytes: groups.map(|reading| reading.drift_bytes),
-            other_bytes: groups.map(|reading| reading.outside_bytes.saturating_sub(slab_bytes)),
+            other_bytes: groups.map(|reading| reading.outside_bytes.saturating_sub(totals.bytes)),
         }
     }
 }

@@ -49,7 +49,7 @@ mod unfreed;
 pub use accounts::Device;
 pub use caps::Caps;
 pub use gpus::DriverState;
-pub use groups::{GroupAsk, GroupCaller, GroupReading, GroupWork};
+pub use groups::{GroupAsk, GroupCaller, GroupReading, GroupWork, OwnedGroups};
 pub use movers::MoverLimits;
 pub use owner::{Caller, LOCAL_TENANT, Owner};
 pub use pond::Pond;

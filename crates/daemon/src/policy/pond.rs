@@ -14,7 +14,7 @@ use super::clients::Clients;
 use super::complaints::Complaints;
 use super::events::Events;
 use super::gpus::Gpus;
-use super::groups::{GroupReading, GroupWork};
+use super::groups::{GroupReading, GroupWork, OwnedGroups};
 use super::leases::LeaseTable;
 use super::leaving::Leavers;
 use super::models::Models;
@@ -51,6 +51,7 @@ pub struct Pond<P: Ports> {
     pub(super) complaints: Complaints,
     /// What groups hold on the GPUs, when it was last looked at.
     pub(super) group_readings: Vec<GroupReading>,
+    pub(super) owned_groups: OwnedGroups,
     pub(super) payers: crate::budget::Payers,
     /// The last reading of the clock that never jumps.
     pub(super) now_ms: u64,
@@ -172,6 +173,7 @@ impl<P: Ports> Pond<P> {
     ) -> Answer<P::Fd> {
         let conn = by.conn;
         if let RequestBody::Hello(hello) = body {
+            self.leavers.refuse(hello.client)?;
             return self.hello(ports, conn, hello);
         }
         let Some(connection) = self.clients.connection(conn) else { return Ok(Answered::Sent) };
@@ -180,6 +182,9 @@ impl<P: Ports> Pond<P> {
             ports.close(conn);
             return Err(Failure::new(ErrorKind::Protocol, "the first message must be a hello"));
         };
+        if !matches!(body, RequestBody::Goodbye | RequestBody::Ping) {
+            self.leavers.refuse(client)?;
+        }
         match body {
             RequestBody::Hello(_) | RequestBody::Ping => done(),
             RequestBody::Claim(claim) => self.claim(ports, client, &claim),
@@ -204,7 +209,9 @@ impl<P: Ports> Pond<P> {
                 self.start_report(ports, &caller, loading, &failed)
             }
             RequestBody::TensorMove(what) => self.move_bytes(ports, by, what, fd),
-            RequestBody::MovesExpected { device } => self.moves_expected(ports, device),
+            RequestBody::MovesExpected { device, name } => {
+                self.moves_expected(ports, &caller, device, name.as_ref())
+            }
             RequestBody::Collect { unleased_for_ms, dry_run } => {
                 self.collect(ports, by, &caller, unleased_for_ms, dry_run)
             }

@@ -89,6 +89,7 @@ impl<P: Ports> Pond<P> {
             caps_told: CapsTold::default(),
             complaints: Complaints::default(),
             group_readings: Vec::new(),
+            owned_groups: super::groups::OwnedGroups::new(),
             payers: crate::budget::Payers::default(),
             now_ms: 0,
             draining: false,

@@ -162,7 +162,7 @@ impl<P: Ports> Pond<P> {
     pub(super) fn recycle_or_drop(&mut self, ports: &mut P, id: SlabId) {
         let Some(slab) = self.slabs.get(id) else { return };
         let device = slab.class.device;
-        let recycled: u64 = self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum();
+        let recycled = self.slabs.totals_on(device).recycled_bytes;
         let is_lost = slab.is_lost();
         let is_charged = self.payers.is_charged(slab.class.owner.user);
         // The slab itself is among the recycled ones now.

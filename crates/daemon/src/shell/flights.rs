@@ -30,6 +30,9 @@ struct User {
     unread: BTreeSet<ConnId>,
     /// Connections that may not be sent to, or not read from, until something is read.
     waiting: BTreeSet<ConnId>,
+    /// Some of those are not read from: the user was full, and may not be any more because of what
+    /// others have read.
+    is_stopped: bool,
     /// When it may be looked at again, and the pause after that.
     again: (Instant, Duration),
 }
@@ -47,6 +50,7 @@ impl Flights {
             account: Rc::clone(account),
             unread: BTreeSet::new(),
             waiting: BTreeSet::new(),
+            is_stopped: false,
             again: (now, SOON),
         })
     }
@@ -69,10 +73,24 @@ impl Flights {
         self.user(account, now).waiting.insert(conn);
     }
 
+    /// The same, and nothing is read from it because its user is full.
+    pub fn stop(&mut self, account: &Rc<Account>, conn: ConnId, now: Instant) {
+        self.wait(account, conn, now);
+        self.user(account, now).is_stopped = true;
+    }
+
+    /// Whether connections of a user are not read from although they may be.
+    #[must_use]
+    pub fn is_stopped_in_vain(&self, account: &Rc<Account>) -> bool {
+        let user = self.users.get(&Rc::as_ptr(account));
+        user.is_some_and(|user| user.is_stopped) && !account.is_full()
+    }
+
     /// Those who wait, to be tried again: something was read.
     pub fn take_waiting(&mut self, account: &Rc<Account>) -> BTreeSet<ConnId> {
         let Some(user) = self.users.get_mut(&Rc::as_ptr(account)) else { return BTreeSet::new() };
         let waiting = std::mem::take(&mut user.waiting);
+        user.is_stopped = false;
         self.forget_if_idle(account);
         waiting
     }

@@ -46,6 +46,10 @@ impl Server {
                 }
                 book::Told::Readings(readings) => self.pond.group_readings(readings),
                 book::Told::Payers(payers) => self.pond.payers(&mut self.world, payers),
+                book::Told::Owned(owned) => self.pond.groups_owned(owned),
+                book::Told::CapReached { user, refused } => {
+                    self.pond.no_more_groups(&mut self.world, user, refused);
+                }
             }
         }
     }

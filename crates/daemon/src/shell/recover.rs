@@ -18,7 +18,7 @@ use super::movers::MoverLaunch;
 use super::page::Page;
 use super::world::World;
 use crate::accounts::{AllTerms, Resource};
-use crate::book::{self, BookThread, ChargedAccounts};
+use crate::book::{self, BookThread, ChargedAccounts, GroupCaps};
 use crate::descriptors;
 use crate::driver::{self, DriverThread, SharedFd};
 use crate::journal::Journal;
@@ -45,7 +45,8 @@ pub(super) fn recover(start: DaemonStart) -> Result<Recovered, DaemonError> {
     let starting = DaemonError::io("starting a thread");
     let folder = config.runtime_dir.as_deref().unwrap_or("".as_ref());
     let charges = Arc::new(ChargedAccounts::default());
-    let book = book::start(folder, Arc::clone(&charges)).map_err(&starting)?;
+    let groups = group_caps(&config.limits);
+    let book = book::start(folder, Arc::clone(&charges), groups).map_err(&starting)?;
     let driver = driver::start(choice, Arc::clone(&charges)).map_err(&starting)?;
     let held: HeldHere =
         held.into_iter().map(|(held, fd)| (held.key, (held.backing, Arc::new(fd)))).collect();
@@ -169,7 +170,6 @@ fn describe(pond: &mut Pond<World>, config: &Config, keeper_pid: u32) {
     let program = std::env::current_exe().ok();
     pond.public_writers = config.public_writers.iter().map(public_writer).collect();
     pond.about.daemon_pid = std::process::id();
-    pond.about.daemon_user = rustix::process::geteuid().as_raw();
     pond.about.program = text(program.as_deref()).unwrap_or_default();
     pond.about.keeper_pid = keeper_pid;
     pond.about.runtime_dir = text(config.runtime_dir.as_deref()).unwrap_or_default();
@@ -229,13 +229,22 @@ fn caps(config: &Config) -> Caps {
     }
 }
 
+fn group_caps(of: &Limits) -> GroupCaps {
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    GroupCaps {
+        all: count(of.groups),
+        named_per_user: count(of.groups_per_user),
+        unnamed_per_user: count(of.runs_per_user),
+    }
+}
+
 fn terms(of: &Limits) -> AllTerms {
     let in_flight = of.descriptors_in_flight.min(descriptors::in_flight());
     let most = caps::MESSAGE_FDS as u64;
     let per_user = of.descriptors_in_flight_per_user.min(in_flight / 4).max(most);
     AllTerms::NONE
         .with(Resource::Clients, of.clients_per_user)
-        .with_operator(Resource::Clients, of.clients)
+        .with_reserve(Resource::Clients, of.clients)
         .with_in_all(Resource::Clients, of.clients)
         .with(Resource::Connections, of.connections_per_user)
         .with_share(Resource::Clients, descriptors::share())
@@ -252,7 +261,14 @@ fn terms(of: &Limits) -> AllTerms {
         .with(Resource::Descriptors, per_user)
         .with_in_all(Resource::Descriptors, in_flight)
         .with(Resource::ReplyBytes, of.reply_bytes_per_user.0)
+        .with_in_all(Resource::ReplyBytes, of.reply_bytes.0)
         .with(Resource::Events, of.events_per_user)
+        .with(Resource::Groups, of.groups_per_user)
+        .with_reserve(Resource::Groups, of.groups)
+        .with_in_all(Resource::Groups, of.groups)
+        .with(Resource::Runs, of.runs_per_user)
+        .with_reserve(Resource::Runs, of.groups)
+        .with_in_all(Resource::Runs, of.groups)
 }
 
 fn public_writer(writer: &config::PublicWriter) -> PublicWriter {

@@ -115,7 +115,6 @@ impl World {
         };
         self.watcher.remove(&conn, token);
         let Some(account) = conn.account().cloned() else { return };
-        let was_full = account.is_full();
         self.flights.remove(&account, id);
         if !conn.look() {
             conn.end();
@@ -126,7 +125,7 @@ impl World {
             return;
         }
         drop(conn);
-        self.resume_if_free(&account, was_full);
+        self.resume_if_free(&account);
     }
 
     /// Descriptors that connections and watched processes take.
@@ -163,7 +162,6 @@ impl World {
 
     /// Looks what a user has read, unless that was done a moment ago; what waited for it goes on.
     fn look_at(&mut self, account: &Rc<Account>, now: Instant) {
-        let was_full = account.is_full();
         let before = account.has(Resource::Descriptors);
         for id in self.flights.take_unread(account, now) {
             self.look_at_conn(id);
@@ -172,7 +170,7 @@ impl World {
             self.flights.moved(account, now);
             self.resume(account);
         } else {
-            self.resume_if_free(account, was_full);
+            self.resume_if_free(account);
         }
     }
 
@@ -208,8 +206,8 @@ impl World {
         }
     }
 
-    fn resume_if_free(&mut self, account: &Rc<Account>, was_full: bool) {
-        if was_full && !account.is_full() {
+    fn resume_if_free(&mut self, account: &Rc<Account>) {
+        if self.flights.is_stopped_in_vain(account) {
             self.resume(account);
         }
     }
@@ -242,15 +240,11 @@ impl World {
             if is_new {
                 self.flights.sent(account, id, Instant::now());
             }
-            if !was_full && account.is_full() {
-                let (resource, has) = (Resource::ReplyBytes, account.has(Resource::ReplyBytes));
-                let refused = Refused { resource, has, cap: account.cap(resource), in_all: false };
+            if let Some(refused) = account.why_full().filter(|_| !was_full) {
                 self.stopped.push((Rc::clone(account), refused));
             }
-            if was_full && !account.is_full() {
-                let account = Rc::clone(account);
-                self.resume(&account);
-            }
+            let account = Rc::clone(account);
+            self.resume_if_free(&account);
         }
         self.set_interest(id);
     }
@@ -306,10 +300,10 @@ impl World {
         if is_stopped {
             wants.0 = false;
         }
-        if (is_stopped || conn.no_room)
-            && let Some(account) = conn.account()
-        {
-            self.flights.wait(account, id, Instant::now());
+        match conn.account() {
+            Some(account) if is_stopped => self.flights.stop(account, id, Instant::now()),
+            Some(account) if conn.no_room => self.flights.wait(account, id, Instant::now()),
+            _ => {}
         }
         if wants != conn.interest
             && let Some(token) = self.conn_tokens.get(&id)

@@ -63,6 +63,14 @@ impl Input {
         number.ok_or_else(|| format!("'{text}' is not a whole number from {min} to {max}"))
     }
 
+    fn reply_bytes(self) -> Result<ByteSize, String> {
+        let size: ByteSize = self.parsed()?;
+        if size.0 < LEAST_REPLY_BYTES {
+            return Err("at least 1MiB is needed, or nobody gets a listing".to_owned());
+        }
+        Ok(size)
+    }
+
     fn list<T: FromStr<Err: Display>>(self) -> Result<Vec<T>, String> {
         let items = match self {
             Input::Text(text) => split(&text),
@@ -113,6 +121,9 @@ const MOST_OBJECTS: u64 = 100_000_000;
 
 /// Each is as large as its model: more is a mistake.
 const MOST_PREVIOUS: u64 = 1000;
+
+/// Groups that one pond keeps: each costs two megabytes, and the daemon can guard a thousand files.
+const MOST_GROUPS: u64 = 1000;
 
 /// A few lines: with less, the older files would hold nothing worth reading.
 const LEAST_LOG_FILE_BYTES: u64 = 4096;
@@ -362,17 +373,19 @@ pub const KEYS: &[Key] = &[
         },
     },
     Key {
+        name: "limits.reply_bytes",
+        environment: "MILLPOND_LIMITS_REPLY_BYTES",
+        default: "2GiB",
+        doc: "Replies that are not read, of all users together; the last sixteenth is for root and the pond's own user. Beyond it a user who has read everything still gets one more, until there are twice as many; at least `1MiB`",
+        set: |config, input| input.reply_bytes().map(|size| config.limits.reply_bytes = size),
+    },
+    Key {
         name: "limits.reply_bytes_per_user",
         environment: "MILLPOND_LIMITS_REPLY_BYTES_PER_USER",
         default: "256MiB",
         doc: "Replies of one user that are not read, sent ones in memfds included; beyond it nothing more is read from that user until half of them are read; at least `1MiB`",
         set: |config, input| {
-            let size: ByteSize = input.parsed()?;
-            if size.0 < LEAST_REPLY_BYTES {
-                return Err("at least 1MiB is needed, or nobody gets a listing".to_owned());
-            }
-            config.limits.reply_bytes_per_user = size;
-            Ok(())
+            input.reply_bytes().map(|size| config.limits.reply_bytes_per_user = size)
         },
     },
     Key {
@@ -460,5 +473,28 @@ pub const KEYS: &[Key] = &[
         default: "64GiB",
         doc: "Bytes of one user's moves at a time",
         set: |config, input| input.parsed().map(|bytes| config.limits.move_bytes_per_user = bytes),
+    },
+    Key {
+        name: "limits.groups",
+        environment: "MILLPOND_LIMITS_GROUPS",
+        default: "1000",
+        doc: "Groups in the pond, with a name and without, 10 to 1000; the last tenth is for the operator, and one user has at most half as many of a kind as are left for others",
+        set: |config, input| input.number(10, MOST_GROUPS).map(|n| config.limits.groups = n),
+    },
+    Key {
+        name: "limits.groups_per_user",
+        environment: "MILLPOND_LIMITS_GROUPS_PER_USER",
+        default: "64",
+        doc: "Groups with a name that one user may have made; they stay when their programs have ended",
+        set: |config, input| {
+            input.number(1, MOST_GROUPS).map(|n| config.limits.groups_per_user = n)
+        },
+    },
+    Key {
+        name: "limits.runs_per_user",
+        environment: "MILLPOND_LIMITS_RUNS_PER_USER",
+        default: "300",
+        doc: "Groups without a name of one user; each ends with its program",
+        set: |config, input| input.number(1, MOST_GROUPS).map(|n| config.limits.runs_per_user = n),
     },
 ];

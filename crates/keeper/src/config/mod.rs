@@ -76,6 +76,7 @@ pub struct Limits {
     pub tensors_per_user: u64,
     pub versions_per_user: u64,
     pub connections_per_user: u64,
+    pub reply_bytes: ByteSize,
     pub reply_bytes_per_user: ByteSize,
     pub descriptors_in_flight: u64,
     pub descriptors_in_flight_per_user: u64,
@@ -87,6 +88,9 @@ pub struct Limits {
     pub events_per_user: u64,
     pub moves_per_user: u64,
     pub move_bytes_per_user: ByteSize,
+    pub groups: u64,
+    pub groups_per_user: u64,
+    pub runs_per_user: u64,
 }
 
 const DEFAULT_CAPACITY: Capacity = match Share::percent(95) {
@@ -136,6 +140,7 @@ impl Default for Limits {
             tensors_per_user: 500_000,
             versions_per_user: 1000,
             connections_per_user: 4096,
+            reply_bytes: ByteSize(2 << 30),
             reply_bytes_per_user: ByteSize(256 << 20),
             descriptors_in_flight: 262_144,
             descriptors_in_flight_per_user: 4096,
@@ -147,6 +152,9 @@ impl Default for Limits {
             events_per_user: 4096,
             moves_per_user: 256,
             move_bytes_per_user: ByteSize(64 << 30),
+            groups: 1000,
+            groups_per_user: 64,
+            runs_per_user: 300,
         }
     }
 }

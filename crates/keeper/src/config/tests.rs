@@ -45,6 +45,7 @@ fn the_table_names_every_field_once_with_its_default() {
             tensors_per_user: 1,
             versions_per_user: 1,
             connections_per_user: 1,
+            reply_bytes: ByteSize(1),
             reply_bytes_per_user: ByteSize(1),
             leases_per_client: 1,
             moves_per_user: 1,
@@ -58,6 +59,9 @@ fn the_table_names_every_field_once_with_its_default() {
             waits: 0,
             waits_per_user: 0,
             events_per_user: 0,
+            groups: 0,
+            groups_per_user: 0,
+            runs_per_user: 0,
         },
     };
     for key in KEYS {

@@ -14613,6 +14613,8 @@ mod root {
             pub struct MovesExpected {
                 /// The field `device` in the table `MovesExpected`
                 pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `name` in the table `MovesExpected`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -14620,6 +14622,7 @@ mod root {
                 fn default() -> Self {
                     Self {
                         device: ::core::default::Default::default(),
+                        name: ::core::default::Default::default(),
                     }
                 }
             }
@@ -14635,19 +14638,27 @@ mod root {
                 pub fn create(
                     builder: &mut ::planus::Builder,
                     field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_device = field_device.prepare(builder);
+                    let prepared_name = field_name.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
                         ::core::default::Default::default();
                     if prepared_device.is_some() {
                         table_writer.write_entry::<::planus::Offset<[u8]>>(0);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
                     }
 
                     unsafe {
                         table_writer.finish(builder, |object_writer| {
                             if let ::core::option::Option::Some(prepared_device) = prepared_device {
                                 object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
                             }
                         });
                     }
@@ -14685,7 +14696,7 @@ mod root {
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<MovesExpected> {
-                    MovesExpected::create(builder, &self.device)
+                    MovesExpected::create(builder, &self.device, &self.name)
                 }
             }
 
@@ -14716,6 +14727,26 @@ mod root {
             }
 
             impl<T0> MovesExpectedBuilder<(T0,)> {
+                /// Setter for the [`name` field](MovesExpected#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T1>(self, value: T1) -> MovesExpectedBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    MovesExpectedBuilder((v0, value))
+                }
+
+                /// Sets the [`name` field](MovesExpected#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> MovesExpectedBuilder<(T0, ())> {
+                    self.name(())
+                }
+            }
+
+            impl<T0, T1> MovesExpectedBuilder<(T0, T1)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [MovesExpected].
                 #[inline]
                 pub fn finish(
@@ -14729,8 +14760,11 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>>
-                ::planus::WriteAs<::planus::Offset<MovesExpected>> for MovesExpectedBuilder<(T0,)>
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAs<::planus::Offset<MovesExpected>>
+                for MovesExpectedBuilder<(T0, T1)>
             {
                 type Prepared = ::planus::Offset<MovesExpected>;
 
@@ -14743,9 +14777,11 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>>
-                ::planus::WriteAsOptional<::planus::Offset<MovesExpected>>
-                for MovesExpectedBuilder<(T0,)>
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOptional<::planus::Offset<MovesExpected>>
+                for MovesExpectedBuilder<(T0, T1)>
             {
                 type Prepared = ::planus::Offset<MovesExpected>;
 
@@ -14758,16 +14794,18 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>>
-                ::planus::WriteAsOffset<MovesExpected> for MovesExpectedBuilder<(T0,)>
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOffset<MovesExpected> for MovesExpectedBuilder<(T0, T1)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<MovesExpected> {
-                    let (v0,) = &self.0;
-                    MovesExpected::create(builder, v0)
+                    let (v0, v1) = &self.0;
+                    MovesExpected::create(builder, v0, v1)
                 }
             }
 
@@ -14781,6 +14819,15 @@ mod root {
                 pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
                     self.0.access(0, "MovesExpected", "device")
                 }
+
+                /// Getter for the [`name` field](MovesExpected#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "MovesExpected", "name")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for MovesExpectedRef<'a> {
@@ -14788,6 +14835,9 @@ mod root {
                     let mut f = f.debug_struct("MovesExpectedRef");
                     if let ::core::option::Option::Some(field_device) = self.device().transpose() {
                         f.field("device", &field_device);
+                    }
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
                     }
                     f.finish()
                 }
@@ -14800,6 +14850,7 @@ mod root {
                 fn try_from(value: MovesExpectedRef<'a>) -> ::planus::Result<Self> {
                     ::core::result::Result::Ok(Self {
                         device: value.device()?.map(|v| v.to_vec()),
+                        name: value.name()?.map(::core::convert::Into::into),
                     })
                 }
             }
@@ -14880,7 +14931,7 @@ mod root {
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:308`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:310`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum RequestBody {
                 /// The variant of type `Hello` in the union `RequestBody`
@@ -17053,7 +17104,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:346`
+            /// * Table `Request` in the file `schema/wire.fbs:348`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Request {
                 /// The field `number` in the table `Request`
@@ -17367,7 +17418,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:354`
+            /// * Table `Welcome` in the file `schema/wire.fbs:356`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Welcome {
                 /// The field `version` in the table `Welcome`
@@ -18076,7 +18127,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:370`
+            /// * Table `Claimed` in the file `schema/wire.fbs:372`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Claimed {
                 /// The field `refused` in the table `Claimed`
@@ -18341,7 +18392,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:374`
+            /// * Table `Done` in the file `schema/wire.fbs:376`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Done {}
 
@@ -18538,7 +18589,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:376`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:378`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInfo {
                 /// The field `tensor` in the table `TensorInfo`
@@ -20375,7 +20426,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:400`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:402`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorReply {
                 /// The field `info` in the table `TensorReply`
@@ -20905,7 +20956,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:411`
+            /// * Table `Published` in the file `schema/wire.fbs:413`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Published {
                 /// The field `generation` in the table `Published`
@@ -21161,7 +21212,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:415`
+            /// * Table `Moved` in the file `schema/wire.fbs:417`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Moved {
                 /// The field `bytes` in the table `Moved`
@@ -21462,7 +21513,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:421`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:423`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartInfo {
                 /// The field `tensor` in the table `PartInfo`
@@ -21819,7 +21870,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:427`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:429`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInfo {
                 /// The field `version` in the table `VersionInfo`
@@ -23996,7 +24047,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:457`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:459`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionReply {
                 /// The field `info` in the table `VersionReply`
@@ -24590,7 +24641,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:468`
+            /// * Table `Slabs` in the file `schema/wire.fbs:470`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Slabs {
                 /// The field `first` in the table `Slabs`
@@ -24880,7 +24931,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:474`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:476`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionDetails {
                 /// The field `info` in the table `VersionDetails`
@@ -25285,7 +25336,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:480`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:482`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelInfo {
                 /// The field `name` in the table `ModelInfo`
@@ -25657,7 +25708,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:486`
+            /// * Table `Models` in the file `schema/wire.fbs:488`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Models {
                 /// The field `models` in the table `Models`
@@ -25933,7 +25984,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:490`
+            /// * Table `Swapped` in the file `schema/wire.fbs:492`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Swapped {
                 /// The field `current` in the table `Swapped`
@@ -26256,7 +26307,7 @@ mod root {
             /// The table `GroupDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDevice` in the file `schema/wire.fbs:497`
+            /// * Table `GroupDevice` in the file `schema/wire.fbs:499`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDevice {
                 /// The field `device` in the table `GroupDevice`
@@ -27075,7 +27126,7 @@ mod root {
             /// The table `GroupInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInfo` in the file `schema/wire.fbs:515`
+            /// * Table `GroupInfo` in the file `schema/wire.fbs:517`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInfo {
                 /// The field `name` in the table `GroupInfo`
@@ -27810,7 +27861,7 @@ mod root {
             /// The table `MemberDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberDevice` in the file `schema/wire.fbs:534`
+            /// * Table `MemberDevice` in the file `schema/wire.fbs:536`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberDevice {
                 /// The field `device` in the table `MemberDevice`
@@ -28414,7 +28465,7 @@ mod root {
             /// The table `MemberInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberInfo` in the file `schema/wire.fbs:546`
+            /// * Table `MemberInfo` in the file `schema/wire.fbs:548`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberInfo {
                 /// The field `slot` in the table `MemberInfo`
@@ -29001,7 +29052,7 @@ mod root {
             /// The table `GroupDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDetails` in the file `schema/wire.fbs:557`
+            /// * Table `GroupDetails` in the file `schema/wire.fbs:559`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDetails {
                 /// The field `info` in the table `GroupDetails`
@@ -29348,7 +29399,7 @@ mod root {
             /// The table `Groups` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Groups` in the file `schema/wire.fbs:562`
+            /// * Table `Groups` in the file `schema/wire.fbs:564`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Groups {
                 /// The field `groups` in the table `Groups`
@@ -29624,7 +29675,7 @@ mod root {
             /// The table `GroupJoined` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoined` in the file `schema/wire.fbs:566`
+            /// * Table `GroupJoined` in the file `schema/wire.fbs:568`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoined {
                 /// The field `name` in the table `GroupJoined`
@@ -30002,7 +30053,7 @@ mod root {
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:572`
+            /// * Table `Collected` in the file `schema/wire.fbs:574`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Collected {
                 /// The field `tensors` in the table `Collected`
@@ -30371,7 +30422,7 @@ mod root {
             /// The table `ResourceUse` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ResourceUse` in the file `schema/wire.fbs:579`
+            /// * Table `ResourceUse` in the file `schema/wire.fbs:581`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ResourceUse {
                 /// The field `name` in the table `ResourceUse`
@@ -30846,7 +30897,7 @@ mod root {
             /// The table `UserAccount` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `UserAccount` in the file `schema/wire.fbs:590`
+            /// * Table `UserAccount` in the file `schema/wire.fbs:592`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct UserAccount {
                 /// The field `user` in the table `UserAccount`
@@ -31188,7 +31239,7 @@ mod root {
             /// The table `Accounts` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Accounts` in the file `schema/wire.fbs:595`
+            /// * Table `Accounts` in the file `schema/wire.fbs:597`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Accounts {
                 /// The field `users` in the table `Accounts`
@@ -31525,7 +31576,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:602`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:604`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Upgrading {
                 /// The field `from_version` in the table `Upgrading`
@@ -31842,7 +31893,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:607`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:609`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseInfo {
                 /// The field `tensor` in the table `LeaseInfo`
@@ -32496,7 +32547,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:620`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:622`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDetails {
                 /// The field `info` in the table `TensorDetails`
@@ -32842,7 +32893,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:625`
+            /// * Table `Tensors` in the file `schema/wire.fbs:627`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Tensors {
                 /// The field `tensors` in the table `Tensors`
@@ -33120,7 +33171,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:629`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:631`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ClientInfo {
                 /// The field `client` in the table `ClientInfo`
@@ -33740,7 +33791,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:642`
+            /// * Table `Clients` in the file `schema/wire.fbs:644`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Clients {
                 /// The field `clients` in the table `Clients`
@@ -34018,7 +34069,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:646`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:648`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct DeviceInfo {
                 /// The field `device` in the table `DeviceInfo`
@@ -35023,7 +35074,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:668`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:670`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MoverInfo {
                 /// The field `device` in the table `MoverInfo`
@@ -35424,7 +35475,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:676`
+            /// * Table `Status` in the file `schema/wire.fbs:678`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Status {
                 /// The field `pond` in the table `Status`
@@ -37656,7 +37707,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:706`
+            /// * Table `Event` in the file `schema/wire.fbs:708`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Event {
                 /// The field `sequence` in the table `Event`
@@ -38241,7 +38292,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:718`
+            /// * Table `Holder` in the file `schema/wire.fbs:720`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Holder {
                 /// The field `user` in the table `Holder`
@@ -38583,7 +38634,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:724`
+            /// * Table `Failure` in the file `schema/wire.fbs:726`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Failure {
                 /// The field `kind` in the table `Failure`
@@ -39496,7 +39547,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:742`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:744`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct InMemfd {
                 /// The field `bytes` in the table `InMemfd`
@@ -39748,7 +39799,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:746`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:748`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum ReplyBody {
                 /// The variant of type `Failure` in the union `ReplyBody`
@@ -41202,7 +41253,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:773`
+            /// * Table `Reply` in the file `schema/wire.fbs:775`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Reply {
                 /// The field `number` in the table `Reply`

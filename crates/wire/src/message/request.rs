@@ -13,7 +13,8 @@ use super::{
     transfer, version,
 };
 use crate::{
-    GpuUuid, GroupName, LeaseId, TensorId, TensorRef, Token, VersionId, VersionTag, VersionTarget,
+    GpuUuid, GroupName, LeaseId, TensorId, TensorName, TensorRef, Token, VersionId, VersionTag,
+    VersionTarget,
 };
 
 /// One request; its number comes back in the reply.
@@ -50,6 +51,8 @@ pub enum RequestBody {
     MovesExpected {
         /// `None` means the pond's first GPU.
         device: Option<GpuUuid>,
+        /// What the bytes are going to be called.
+        name: Option<TensorName>,
     },
     /// No new leases; the memory goes when the last lease has ended.
     TensorDelete {
@@ -288,8 +291,8 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         R::TensorList { prefix } => B::TensorList(Box::new(tensor::write_list(prefix))),
         R::Rename(rename) => B::Rename(Box::new(tensor::write_rename(rename))),
         R::TensorMove(moving) => B::TensorMove(Box::new(transfer::write_move(moving))),
-        R::MovesExpected { device } => {
-            B::MovesExpected(Box::new(transfer::write_expected(*device)))
+        R::MovesExpected { device, name } => {
+            B::MovesExpected(Box::new(transfer::write_expected(*device, name.as_ref())))
         }
         R::VersionStage(stage) => B::VersionStage(Box::new(version::write_stage(stage))),
         R::VersionCommit(commit) => B::VersionCommit(Box::new(version::write_commit(commit))),

@@ -4,7 +4,7 @@ use millpond_schema::message as fb;
 
 use super::read::{self, DecodeError, Read, uuid_to_id};
 use super::{ReplyBody, RequestBody};
-use crate::{ContentHash, GpuUuid, Piece, PiecesKind, Run, TensorId, Token, caps};
+use crate::{ContentHash, GpuUuid, Piece, PiecesKind, Run, TensorId, TensorName, Token, caps};
 
 /// Bytes to be moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,12 +197,19 @@ fn read_pieces(moving: fb::TensorMoveRef<'_>, has_file: bool) -> Read<(Vec<Piece
     Ok((pieces, runs))
 }
 
-pub(super) fn write_expected(device: Option<GpuUuid>) -> fb::MovesExpected {
-    fb::MovesExpected { device: device.map(|device| device.0.to_vec()) }
+pub(super) fn write_expected(
+    device: Option<GpuUuid>,
+    name: Option<&TensorName>,
+) -> fb::MovesExpected {
+    let device = device.map(|device| device.0.to_vec());
+    fb::MovesExpected { device, name: read::write_name(name) }
 }
 
 pub(super) fn read_expected(expected: fb::MovesExpectedRef<'_>) -> Read<RequestBody> {
-    Ok(RequestBody::MovesExpected { device: read::some_gpu("device", expected.device()?)? })
+    Ok(RequestBody::MovesExpected {
+        device: read::some_gpu("device", expected.device()?)?,
+        name: read::new_name(expected.name()?)?,
+    })
 }
 
 pub(super) fn write_moved(bytes: u64, hashes: &[ContentHash]) -> fb::Moved {

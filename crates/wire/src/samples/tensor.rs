@@ -56,8 +56,11 @@ pub(super) fn requests() -> Vec<Sample<RequestBody>> {
         ("inspect", RequestBody::TensorInspect(Target::Name("acts/x".parse().unwrap()))),
         ("inspect-id", RequestBody::TensorInspect(Target::Id(tensor))),
         ("list", RequestBody::TensorList { prefix: "acts/".into() }),
-        ("moves-expected", RequestBody::MovesExpected { device: Some(GPU) }),
-        ("moves-expected-anywhere", RequestBody::MovesExpected { device: None }),
+        ("moves-expected", RequestBody::MovesExpected { device: Some(GPU), name: None }),
+        ("moves-expected-anywhere", RequestBody::MovesExpected { device: None, name: None }),
+        ("moves-expected-named", {
+            RequestBody::MovesExpected { device: None, name: Some(name("public/x")) }
+        }),
         ("rename", rename(tensor.into(), "acts/z")),
         ("rename-model", rename(VersionId(id(3)).into(), "llama")),
     ];

@@ -1,7 +1,7 @@
 //! How groups come, what they are called, and when they go.
 
 use super::*;
-use crate::book::rights::{FOR_USERS, leaves_room};
+use crate::accounts::Resource;
 
 #[test]
 fn a_program_never_gets_a_name_that_somebody_has_or_had() {
@@ -124,7 +124,7 @@ fn users_leave_places_to_each_other_and_to_the_operator() {
     let join = || GroupWork::Join(join_of(None, None));
     let named = |group| GroupWork::Join(join_of(Some(group), Some(GroupLimit::Bytes(GIB))));
     // One user alone: half as many as are left for others.
-    left_behind(&play, user(0), true, 0..FOR_USERS / 3 - 1);
+    left_behind(&play, user(0), true, 0..CAPS.for_users() / 3 - 1);
     play.restart(&[]);
     play.ask_as(by(0), join()).unwrap();
     let failure = play.ask_as(by(0), join()).unwrap_err();
@@ -132,7 +132,13 @@ fn users_leave_places_to_each_other_and_to_the_operator() {
     for number in [user(0).to_string(), "300".to_owned()] {
         assert!(failure.message.contains(&number), "{failure}");
     }
-    assert!(failure.hint.unwrap().contains("millpond run --group NAME --limit"));
+    let limit = failure.limit.unwrap();
+    assert_eq!((limit.key.as_str(), limit.has, limit.cap), ("limits.runs_per_user", 300, 300));
+    let hint = failure.hint.unwrap();
+    assert!(hint.contains("millpond run --group NAME --limit") && hint.contains(&limit.key));
+    let [(who, refused)] = play.refused[..] else { panic!("{:?}", play.refused) };
+    assert_eq!((who, refused.key(), refused.has), (user(0), "limits.runs_per_user", 300));
+    assert_eq!(play.owned.get(&(user(0), Resource::Runs)), Some(&300));
     // What the hint says works.
     play.ask_as(by(0), named("together")).unwrap();
     if is_root {
@@ -140,17 +146,22 @@ fn users_leave_places_to_each_other_and_to_the_operator() {
         // The next one, when two have all that they get.
         left_behind(&play, user(1), true, 0..250);
         play.restart(&[]);
-        assert_eq!(play.ask_as(by(1), join()).unwrap_err().kind, ErrorKind::TooMany);
+        let failure = play.ask_as(by(1), join()).unwrap_err();
+        assert_eq!(failure.kind, ErrorKind::TooMany);
+        assert!(failure.message.contains("half that number"), "{failure}");
+        assert_eq!(failure.limit.unwrap().key, "limits.groups");
         assert_eq!(play.ask_as(by(1), named("other")).map(|_| ()), Ok(()));
         play.ask_as(by(2), join()).unwrap();
     }
     // However many users there are, the last places are the operator's.
-    left_behind(&play, 9999, false, 0..FOR_USERS - play.shelf.groups.len());
+    left_behind(&play, 9999, false, 0..CAPS.for_users() - play.shelf.groups.len());
     play.restart(&[]);
     for work in [join(), named("more")] {
         let failure = play.ask_as(by(3), work).unwrap_err();
         assert_eq!(failure.kind, ErrorKind::TooMany);
         assert!(failure.message.contains("for the operator"), "{failure}");
+        let limit = failure.limit.unwrap();
+        assert_eq!((limit.key.as_str(), limit.has, limit.cap), ("limits.groups", 900, 900));
     }
     play.make("team", GIB);
     play.join(join_of(None, None)).unwrap();
@@ -161,13 +172,13 @@ fn whoever_comes_later_gets_a_place() {
     let (mut all, mut has) = (0, Vec::new());
     for _ in 0..10 {
         let mut own = 0;
-        while leaves_room(own, all) {
+        while CAPS.leaves_room(own, all) {
             (own, all) = (own + 1, all + 1);
         }
         has.push(own);
     }
     assert_eq!(has[..3], [300, 200, 133]);
-    assert!(has.iter().all(|own| *own > 0) && all < FOR_USERS, "{has:?}");
+    assert!(has.iter().all(|own| *own > 0) && all < CAPS.for_users(), "{has:?}");
 }
 
 #[test]

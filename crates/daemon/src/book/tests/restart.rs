@@ -95,7 +95,7 @@ fn before_the_groups_are_known_nobody_is_taken_for_one_without() {
     let early = || charges.charge(SlabId::random(), GPU, GIB, 8).map_err(|over| over.soon);
     assert_eq!(early(), Err(true), "no group was looked at");
     let folders = Folders::of_pond(play.folder.path());
-    let mut shelf = Shelf::open(folders, Arc::clone(&charges));
+    let mut shelf = Shelf::open(folders, Arc::clone(&charges), CAPS);
     assert_eq!(early(), Err(true), "something is promised, and no card is known");
     shelf.cards_are(&[(GPU, 100 * GIB)]);
     assert_eq!(early(), Err(true));
@@ -105,7 +105,7 @@ fn before_the_groups_are_known_nobody_is_taken_for_one_without() {
     // Without promises nobody waits.
     let empty = tempfile::tempdir().unwrap();
     let charges = Arc::new(ChargedAccounts::default());
-    Shelf::open(Folders::of_pond(empty.path()), Arc::clone(&charges));
+    Shelf::open(Folders::of_pond(empty.path()), Arc::clone(&charges), CAPS);
     assert!(charges.charge(SlabId::random(), GPU, GIB, 8).is_ok());
 }
 

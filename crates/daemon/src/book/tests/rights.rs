@@ -1,7 +1,7 @@
 //! Groups that users make for their programs, and what those users may do to them.
 
-use super::super::rights::MOST_NAMED;
 use super::*;
+use crate::accounts::Resource;
 
 /// Somebody who is not the operator. Only root can give a ledger to another user: a pond of another
 /// user gives one only to root's programs.
@@ -137,13 +137,19 @@ fn one_users_name_is_not_in_the_way_of_anothers() {
 fn one_user_does_not_take_all_names() {
     let mut play = Play::new();
     let join = |group: Option<&str>| GroupWork::Join(join_of(group, bytes(GIB)));
-    for number in 0..MOST_NAMED {
+    for number in 0..CAPS.named_per_user {
         play.ask_as(somebody(), join(Some(&format!("team-{number}")))).unwrap();
     }
     let failure = play.ask_as(somebody(), join(Some("more"))).unwrap_err();
     assert_eq!(failure.kind, ErrorKind::TooMany);
-    assert!(failure.message.contains(&MOST_NAMED.to_string()), "{failure}");
-    assert!(failure.hint.unwrap().contains("millpond group rm"));
+    assert!(failure.message.contains(&CAPS.named_per_user.to_string()), "{failure}");
+    let limit = failure.limit.unwrap();
+    assert_eq!((limit.key.as_str(), limit.has, limit.cap), ("limits.groups_per_user", 64, 64));
+    let hint = failure.hint.unwrap();
+    assert!(hint.contains("millpond group rm") && hint.contains(&limit.key), "{hint}");
+    assert_eq!(play.owned.get(&(somebody().user, Resource::Groups)), Some(&64));
+    let [(user, refused)] = play.refused[..] else { panic!("{:?}", play.refused) };
+    assert_eq!((user, refused.key()), (somebody().user, "limits.groups_per_user"));
     // There is room for programs without a name, for others, and in those that are there.
     play.ask_as(somebody(), join(None)).unwrap();
     play.ask_as(somebody(), join(Some("team-1"))).unwrap();

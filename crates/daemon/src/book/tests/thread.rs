@@ -39,7 +39,7 @@ impl Cards for Counted {
 #[test]
 fn who_asks_without_an_end_does_not_stop_the_daemon_from_looking() {
     let folder = tempfile::tempdir().unwrap();
-    let book = start(folder.path(), Arc::new(ChargedAccounts::default())).unwrap();
+    let book = start(folder.path(), Arc::new(ChargedAccounts::default()), CAPS).unwrap();
     let card = Counted::default();
     let ask = |work| {
         let ask = GroupAsk { conn: ConnId(1), number: 1, by: me(), work };
@@ -66,7 +66,7 @@ fn who_asks_without_an_end_does_not_stop_the_daemon_from_looking() {
 #[test]
 fn processes_are_read_also_where_a_reading_takes_longer_than_the_time_between_two() {
     let folder = tempfile::tempdir().unwrap();
-    let book = start(folder.path(), Arc::new(ChargedAccounts::default())).unwrap();
+    let book = start(folder.path(), Arc::new(ChargedAccounts::default()), CAPS).unwrap();
     let work = GroupWork::Set(GroupSet { create: true, ..GroupSet::of(name("team")) });
     let ask = GroupAsk { conn: ConnId(1), number: 1, by: me(), work };
     book.ask(Ask::Group(Box::new(ask)));
@@ -113,7 +113,7 @@ impl Cards for Kept {
 #[test]
 fn a_thread_that_shall_end_does_not_do_first_what_it_was_asked() {
     let folder = tempfile::tempdir().unwrap();
-    let book = start(folder.path(), Arc::new(ChargedAccounts::default())).unwrap();
+    let book = start(folder.path(), Arc::new(ChargedAccounts::default()), CAPS).unwrap();
     let ((asked, is_kept), (go, kept)) = (channel(), channel::<()>());
     book.ask(Ask::Cards(Box::new(Kept { asked, go: kept.into() })));
     is_kept.recv_timeout(PATIENCE).unwrap();

@@ -48,11 +48,11 @@ impl<P: Ports> Pond<P> {
             let message = format!("{id} is a tensor");
             return Err(Failure::new(ErrorKind::Invalid, message));
         }
+        self.may_take(&caller, &stage.model)?;
         let Some(device) = self.gpus.choose(stage.device)? else {
             self.park(by, Wish::Stage(stage), None);
             return Ok(Answered::Parked);
         };
-        self.may_take(&caller, &stage.model)?;
         let owner = caller.owner.clone();
         if stage.model.is_public() {
             stage.audience = Audience::Everybody;

@@ -7,6 +7,7 @@ use millpond_view::units::bytes as format_bytes;
 use millpond_wire::message::{MoveWork, ReplyBody, Target, TensorMove};
 use millpond_wire::{
     ClientId, ContentHash, ErrorKind, Failure, GpuUuid, PiecesKind, Run, SlabId, TensorId,
+    TensorName,
 };
 
 use super::Moving;
@@ -84,14 +85,20 @@ impl<P: Ports> Pond<P> {
         Ok(Answered::Parked)
     }
 
-    /// Starts a mover ahead of a client's moves. While the driver has not said which GPUs there are,
+    /// Starts a mover ahead of a client's moves, unless the bytes are to get a name that the caller may
+    /// not take: then nothing starts, and the caller need not move anything to learn that. While the driver has not said which GPUs there are,
     /// nothing is started: the moves wait for their slabs longer than for a mover.
     pub(in crate::policy) fn moves_expected(
         &mut self,
         ports: &mut P,
+        caller: &Caller,
         device: Option<GpuUuid>,
+        name: Option<&TensorName>,
     ) -> Answer<P::Fd> {
         self.check_draining()?;
+        if let Some(name) = name {
+            self.may_take(caller, name)?;
+        }
         if let Some(device) = self.gpus.choose(device)? {
             self.expect_moves(ports, device);
         }

@@ -55,7 +55,7 @@ impl<P: Ports> Pond<P> {
     pub fn mover_started(&mut self, ports: &mut P, device: GpuUuid, pid: u32, pidfd: P::Fd) {
         let id = ClientId(ports.random_id());
         let tenant = self.clients.tenant(LOCAL_TENANT);
-        let owner = Owner { tenant, user: self.about.daemon_user, group: 0 };
+        let owner = Owner { tenant, user: self.accounts.own_user(), group: 0 };
         ports.watch(id, &pidfd);
         self.clients.insert(
             id,

@@ -155,6 +155,14 @@ impl<F> Movers<F> {
         self.by_device.values().all(Mover::is_idle)
     }
 
+    /// The user and the bytes of every move that waits or runs, for checks.
+    pub(super) fn all_moves(&self) -> impl Iterator<Item = (u32, u64)> {
+        let moves = self.by_device.values().flat_map(|mover| {
+            mover.waiting.iter().map(|(_, moving)| moving).chain(mover.sent.values())
+        });
+        moves.map(|moving| (moving.by.user, moving.what.bytes))
+    }
+
     /// Queues a move. Returns the number of its job.
     fn queue(&mut self, device: GpuUuid, moving: Moving<F>) -> u64 {
         let job = self.next_job;

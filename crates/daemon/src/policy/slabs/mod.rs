@@ -7,6 +7,7 @@ mod class;
 mod life;
 mod pending;
 mod ranges;
+mod totals;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
@@ -17,6 +18,8 @@ use millpond_wire::{Backing, GpuUuid, SlabId};
 pub(super) use class::{GRANULARITY, SlabClass, SlabSize};
 pub(super) use pending::{PendingSlab, PendingSlabs};
 use ranges::Ranges;
+pub(super) use totals::Totals;
+use totals::TotalsByDevice;
 
 use super::borrowers::Borrowers;
 use super::owner::Caller;
@@ -115,6 +118,7 @@ impl<F> Slab<F> {
 #[derive(Debug)]
 pub(super) struct Slabs<F> {
     slabs: BTreeMap<SlabId, Slab<F>>,
+    totals: TotalsByDevice,
     /// Slabs of a class that may have room, newest last.
     open: HashMap<SlabClass, Vec<SlabId>>,
     /// Tainted, but the journal does not say so yet.
@@ -127,6 +131,7 @@ impl<F> Default for Slabs<F> {
     fn default() -> Self {
         Self {
             slabs: BTreeMap::new(),
+            totals: TotalsByDevice::default(),
             open: HashMap::new(),
             untold: BTreeSet::new(),
             gave_back_ms: None,
@@ -139,7 +144,10 @@ impl<F> Slabs<F> {
         if !slab.tainted && !slab.is_lost() && slab.backing.supported().is_ok() {
             self.open.entry(slab.class.clone()).or_default().push(id);
         }
-        self.slabs.insert(id, slab);
+        self.totals.add(&slab);
+        if let Some(before) = self.slabs.insert(id, slab) {
+            self.totals.take(&before);
+        }
     }
 
     pub(super) fn get(&self, id: SlabId) -> Option<&Slab<F>> {
@@ -177,8 +185,10 @@ impl<F> Slabs<F> {
                 continue;
             }
             if let Some(offset) = slab.ranges.take(bytes, fresh) {
-                slab.tensors += 1;
-                slab.tensor_bytes += bytes;
+                self.totals.change(slab, |slab| {
+                    slab.tensors += 1;
+                    slab.tensor_bytes += bytes;
+                });
                 return Some((*id, offset));
             }
         }
@@ -192,8 +202,10 @@ impl<F> Slabs<F> {
         };
         let taken = slab.ranges.take(slab.bytes, false).is_some();
         if taken {
-            slab.tensors = 1;
-            slab.tensor_bytes = slab.bytes;
+            self.totals.change(slab, |slab| {
+                slab.tensors = 1;
+                slab.tensor_bytes = slab.bytes;
+            });
         }
         taken
     }
@@ -203,8 +215,10 @@ impl<F> Slabs<F> {
         let Some(slab) = self.slabs.get_mut(&id) else { return false };
         let taken = slab.ranges.take_at(offset, bytes);
         if taken {
-            slab.tensors += 1;
-            slab.tensor_bytes += bytes;
+            self.totals.change(slab, |slab| {
+                slab.tensors += 1;
+                slab.tensor_bytes += bytes;
+            });
         }
         taken
     }
@@ -213,8 +227,10 @@ impl<F> Slabs<F> {
     pub(super) fn give(&mut self, id: SlabId, offset: u64, bytes: u64) -> bool {
         let Some(slab) = self.slabs.get_mut(&id) else { return false };
         slab.ranges.give(offset, bytes);
-        slab.tensors = slab.tensors.saturating_sub(1);
-        slab.tensor_bytes = slab.tensor_bytes.saturating_sub(bytes);
+        self.totals.change(slab, |slab| {
+            slab.tensors = slab.tensors.saturating_sub(1);
+            slab.tensor_bytes = slab.tensor_bytes.saturating_sub(bytes);
+        });
         let empty = slab.tensors == 0;
         if empty {
             slab.borrowers.forget();
@@ -242,6 +258,7 @@ impl<F> Slabs<F> {
     /// Takes a slab out of the books.
     pub(super) fn remove(&mut self, id: SlabId) -> Option<Slab<F>> {
         let slab = self.slabs.remove(&id)?;
+        self.totals.take(&slab);
         self.untold.remove(&id);
         if let Some(open) = self.open.get_mut(&slab.class) {
             open.retain(|other| *other != id);
@@ -281,9 +298,21 @@ impl<F> Slabs<F> {
         !self.untold.is_empty()
     }
 
-    /// Bytes of all slabs on a GPU.
-    pub(super) fn bytes_on(&self, device: GpuUuid) -> u64 {
-        self.on(device).map(|(_, slab)| slab.bytes).sum()
+    /// What all slabs on a GPU have together.
+    pub(super) fn totals_on(&self, device: GpuUuid) -> Totals {
+        self.totals.on(device)
+    }
+
+    /// Whether the totals are those of the slabs, counted anew.
+    pub(super) fn totals_are_right(&self) -> bool {
+        let mut anew = TotalsByDevice::default();
+        self.slabs.values().for_each(|slab| anew.add(slab));
+        anew == self.totals
+    }
+
+    /// GPUs with slabs.
+    pub(super) fn devices(&self) -> impl Iterator<Item = GpuUuid> {
+        self.totals.devices()
     }
 
     /// Slabs on a GPU.
@@ -343,8 +372,8 @@ mod tests {
         assert!(!slabs.mark_tainted(id));
         assert_eq!(slabs.place(&mine, 100, false), None);
         assert!(slabs.give(id, 0, 100));
-        assert_eq!(slabs.bytes_on(GpuUuid([1; 16])), GRANULARITY);
+        assert_eq!(slabs.totals_on(GpuUuid([1; 16])).bytes, GRANULARITY);
         assert!(slabs.remove(id).is_some());
-        assert_eq!(slabs.bytes_on(GpuUuid([1; 16])), 0);
+        assert_eq!(slabs.totals_on(GpuUuid([1; 16])).bytes, 0);
     }
 }

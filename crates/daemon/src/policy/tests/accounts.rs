@@ -243,10 +243,27 @@ fn users_see_their_own_account_and_the_operator_everybodys() {
 }
 
 #[test]
+fn root_has_a_reserve_and_is_the_operator_only_by_the_admin_socket() {
+    let mut play = Play::new();
+    play.pond.accounts.set_own_user(7);
+    let (root, _) = play.client(0);
+    play.client(2);
+    assert!(play.pond.accounts.of(&"local".into(), 0).has_reserve());
+    for (conn, sees) in [(root, 1), (play.client(7).0, 3), (play.operator(), 3)] {
+        let ReplyBody::Accounts { users, .. } = play.ask(conn, RequestBody::AccountList) else {
+            panic!("no accounts")
+        };
+        assert_eq!(users.len(), sees);
+    }
+    let failure = play.refused(root, RequestBody::Upgrade { program: "x".into() });
+    assert_eq!(failure.kind, ErrorKind::Denied);
+}
+
+#[test]
 fn a_listing_waits_until_its_user_has_read() {
     let mut play = Play::new();
     play.cap(Resource::ReplyBytes, 100);
-    play.pond.turns.set_caps(Some(2), None);
+    play.pond.turns.set_slice(2);
     let (one, _) = play.client(1);
     let (other, _) = play.client(2);
     for name in ["a", "b", "c", "d"] {

@@ -1,9 +1,10 @@
 //! Groups, as far as the policy knows them: who may ask, and whose memory is charged.
 
-use millpond_wire::message::{GroupLimit, GroupSet, ReplyBody, RequestBody};
+use millpond_wire::message::{EventKind, GroupLimit, GroupSet, ReplyBody, RequestBody};
 use millpond_wire::{ErrorKind, Failure, GroupName};
 
 use super::*;
+use crate::accounts::Refused;
 
 fn team() -> GroupName {
     GroupName::new("team-a").unwrap()
@@ -29,8 +30,8 @@ fn whoever_keeps_the_groups_is_told_who_is_the_operator_and_answers_later() {
     let mut play = Play::new();
     let (conn, _) = play.client(7);
     let set = GroupSet { limit: Some(GroupLimit::Bytes(1 << 30)), ..GroupSet::of(team()) };
-    for (daemon_user, operator) in [(8, false), (7, true)] {
-        play.pond.about.daemon_user = daemon_user;
+    for (own_user, operator) in [(8, false), (7, true)] {
+        play.pond.accounts.set_own_user(own_user);
         for body in [RequestBody::GroupSet(set.clone()), RequestBody::GroupRemove { group: team() }]
         {
             let number = play.start(conn, body);
@@ -45,6 +46,27 @@ fn whoever_keeps_the_groups_is_told_who_is_the_operator_and_answers_later() {
     let operator = play.operator();
     play.start(operator, RequestBody::GroupRemove { group: team() });
     assert!(play.world.group_asks.pop().unwrap().by.operator);
+}
+
+#[test]
+fn groups_are_in_the_accounts_of_who_made_them_and_who_may_have_no_more_is_told_of_once() {
+    let mut play = Play::new();
+    play.client(7);
+    let (named, unnamed) = ((7, Resource::Groups), (7, Resource::Runs));
+    let has =
+        |play: &Play, user, resource| play.pond.accounts.of(&"local".into(), user).has(resource);
+    play.pond.groups_owned([(named, 3), (unnamed, 5), ((8, Resource::Runs), 1)].into());
+    assert_eq!((has(&play, 7, named.1), has(&play, 7, unnamed.1)), (3, 5));
+    assert_eq!(play.pond.accounts.in_all(Resource::Runs), 6);
+    play.pond.groups_owned([(named, 4)].into());
+    assert_eq!((has(&play, 7, named.1), has(&play, 7, unnamed.1)), (4, 0));
+    assert_eq!(has(&play, 8, Resource::Runs), 0);
+    play.pond.check_accounts().unwrap();
+    let refused = Refused { resource: Resource::Groups, has: 4, cap: 4, in_all: false };
+    for _ in 0..2 {
+        play.pond.no_more_groups(&mut play.world, 7, refused);
+    }
+    assert_eq!(play.told(EventKind::LimitReached), ["4 named groups: `limits.groups_per_user`"]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ impl Play {
     /// A pond in which more than so many tensors make a listing long.
     pub(super) fn with_slices_of(slice: usize) -> Self {
         let mut play = Play::new();
-        play.pond.turns.set_caps(Some(slice), None);
+        play.pond.turns.set_slice(slice);
         play
     }
 
@@ -74,13 +74,16 @@ fn who_does_not_read_a_long_listing_gets_no_other() {
     play.world.unread.insert(deaf, 0);
     (0..20).for_each(|_| play.later(1));
     assert!(play.long_listed(asked[1]).is_some());
-    // With enough of it, not on another connection either.
-    play.pond.turns.set_caps(None, Some(2));
+    // With enough of it in the account, not on another connection either.
+    play.cap(Resource::ReplyBytes, 100);
+    let account = play.pond.accounts.of(&"local".into(), 1);
+    account.add(Resource::ReplyBytes, 100);
     let again = [second, other].map(|conn| play.start(conn, ALL));
     (0..20).for_each(|_| play.later(1));
     assert!(play.long_listed(again[0]).is_none() && play.long_listed(again[1]).is_some());
     assert!(!play.pond.is_idle());
     play.pond.hung_up(&mut play.world, deaf);
+    account.give(Resource::ReplyBytes, 100);
     (0..20).for_each(|_| play.later(1));
     assert!(play.long_listed(again[0]).is_some() && play.pond.is_idle());
 }

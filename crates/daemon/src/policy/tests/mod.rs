@@ -462,7 +462,7 @@ impl Play {
     }
 
     fn slab_bytes(&self) -> u64 {
-        self.pond.slabs.bytes_on(GPU)
+        self.pond.slabs.totals_on(GPU).bytes
     }
 
     /// So much later, with everything done that was due.

@@ -166,19 +166,19 @@ fn moves_that_are_expected_start_one_mover_and_no_second() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);
     for device in [None, Some(GPU), None] {
-        let expected = RequestBody::MovesExpected { device };
+        let expected = RequestBody::MovesExpected { device, name: None };
         assert_eq!(play.ask(conn, expected), ReplyBody::Done);
     }
     assert_eq!(play.world.movers_wanted, [GPU]);
     play.mover_runs();
     assert_eq!(play.pond.mover_list()[0].pid, 77, "it is shown before it has work");
-    play.ask(conn, RequestBody::MovesExpected { device: None });
+    play.ask(conn, RequestBody::MovesExpected { device: None, name: None });
     play.ask(conn, RequestBody::VersionStage(staging(None)));
     assert!(play.world.movers_wanted.is_empty());
     // One that nobody has used ends in time, however often somebody expects something.
     play.world.told.clear();
     play.world.now += 400;
-    play.ask(conn, RequestBody::MovesExpected { device: None });
+    play.ask(conn, RequestBody::MovesExpected { device: None, name: None });
     play.world.now += 100;
     play.pond.tick(&mut play.world);
     assert!(matches!(play.world.told[..], [(ToMover::Stop, None)]));
@@ -188,10 +188,13 @@ fn moves_that_are_expected_start_one_mover_and_no_second() {
 fn moves_on_a_gpu_that_is_not_there_start_no_mover() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);
-    let elsewhere = RequestBody::MovesExpected { device: Some(GpuUuid([9; 16])) };
+    let elsewhere = RequestBody::MovesExpected { device: Some(GpuUuid([9; 16])), name: None };
     assert_eq!(play.refused(conn, elsewhere).kind, ErrorKind::NoDevice);
     play.pond.gpus.forget_driver();
-    assert_eq!(play.ask(conn, RequestBody::MovesExpected { device: Some(GPU) }), ReplyBody::Done);
+    assert_eq!(
+        play.ask(conn, RequestBody::MovesExpected { device: Some(GPU), name: None }),
+        ReplyBody::Done
+    );
     assert!(play.world.movers_wanted.is_empty(), "the driver has not said which GPUs there are");
 }
 

@@ -5,6 +5,7 @@ use millpond_wire::{Audience, ErrorKind, LeaseTarget, TensorName, Token, Version
 
 use super::models::{staging, swapping};
 use super::*;
+use crate::policy::gpus::Gpus;
 
 const MINUTE: u64 = 60_000;
 
@@ -80,7 +81,7 @@ fn the_end_of_a_public_name_is_not_that_of_a_bare_one() {
 #[test]
 fn only_the_operator_and_those_whom_the_operator_named_make_public_names() {
     let mut play = Play::new();
-    play.pond.about.daemon_user = 7;
+    play.pond.accounts.set_own_user(7);
     play.pond.public_writers = vec![PublicWriter::User(1)];
     let (named, _) = play.client(1);
     let (nobody, _) = play.client(2);
@@ -116,7 +117,7 @@ fn only_the_operator_and_those_whom_the_operator_named_make_public_names() {
     assert_eq!(found.user, 1);
     // The right is looked at each time; what is there stays, also over a restart.
     play.restart();
-    play.pond.about.daemon_user = 7;
+    play.pond.accounts.set_own_user(7);
     play.pond.public_writers.clear();
     let (named, _) = play.client(1);
     assert_eq!(play.get(named, "public/a", 1).0.user, 1);
@@ -127,9 +128,56 @@ fn only_the_operator_and_those_whom_the_operator_named_make_public_names() {
 }
 
 #[test]
+fn who_may_not_make_a_public_name_is_refused_before_a_mover_starts() {
+    let mut play = Play::new();
+    play.pond.accounts.set_own_user(7);
+    play.pond.public_writers.clear();
+    let (nobody, _) = play.client(2);
+    let (operator, _) = play.client(7);
+    let unnamed = TensorCreate { name: None, audience: Audience::Everybody, ..zeroed("unused") };
+    let (made, _) = play.create(nobody, unnamed);
+    let expected =
+        |name: &str| RequestBody::MovesExpected { device: None, name: TensorName::new(name).ok() };
+    let publish = RequestBody::TensorPublish(TensorPublish {
+        tensor: made.tensor,
+        token: Token::random(),
+        name: TensorName::new("public/x").ok(),
+        replace: true,
+    });
+    // A put or a load says what it is for; a stage, a swap and a publish are refused as well.
+    for body in [
+        expected("public/x"),
+        RequestBody::VersionStage(staging("public/m", None, &[2])),
+        swapping("public/m", None, Token::random()),
+        publish,
+    ] {
+        let failure = play.refused(nobody, body);
+        assert!(matches!(failure.kind, ErrorKind::Denied | ErrorKind::NotFound), "{failure}");
+        assert_eq!(play.world.movers_wanted, [], "{failure}");
+        assert!(play.world.asked.is_empty(), "and no slab is asked for: {failure}");
+    }
+    assert_eq!(play.refused(nobody, expected("public/x")).kind, ErrorKind::Denied);
+    for (conn, name) in [(nobody, "x"), (operator, "public/x")] {
+        assert_eq!(play.ask(conn, expected(name)), ReplyBody::Done);
+    }
+    assert_eq!(play.world.movers_wanted, [GPU]);
+}
+
+#[test]
+fn a_stage_under_public_is_refused_also_while_the_driver_starts() {
+    let mut play = Play::new();
+    play.pond.gpus = Gpus::default();
+    play.pond.accounts.set_own_user(7);
+    play.pond.public_writers.clear();
+    let (nobody, _) = play.client(2);
+    let stage = RequestBody::VersionStage(staging("public/m", None, &[2]));
+    assert_eq!(play.refused(nobody, stage).kind, ErrorKind::Denied);
+}
+
+#[test]
 fn unix_groups_and_everybody_can_be_given_the_right() {
     let mut play = Play::new();
-    play.pond.about.daemon_user = 7;
+    play.pond.accounts.set_own_user(7);
     let (conn, _) = play.client(2);
     let caller = play.pond.client_of(conn).unwrap().1;
     let name = TensorName::new("public/x").unwrap();

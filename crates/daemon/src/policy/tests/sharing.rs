@@ -30,7 +30,7 @@ fn what_is_not_shared_does_not_exist_for_others() {
 #[test]
 fn only_the_operator_and_who_runs_the_pond_may_upgrade_it() {
     let mut play = Play::new();
-    play.pond.about.daemon_user = 7;
+    play.pond.accounts.set_own_user(7);
     let upgrade = || RequestBody::Upgrade { program: "/next".into() };
     let (user, _) = play.client(1);
     let failure = play.refused(user, upgrade());
@@ -48,7 +48,7 @@ fn only_the_operator_and_who_runs_the_pond_may_upgrade_it() {
 #[test]
 fn only_who_runs_the_pond_says_what_its_start_has_loaded() {
     let mut play = Play::new();
-    play.pond.about.daemon_user = 7;
+    play.pond.accounts.set_own_user(7);
     let report = |loading: &str, failed: &str| RequestBody::StartReport {
         loading: loading.into(),
         failed: failed.into(),

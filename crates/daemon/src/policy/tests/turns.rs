@@ -6,6 +6,54 @@ use proptest::prelude::*;
 use super::*;
 use crate::policy::leases::Lease;
 
+/// How long the longest single steps take with the largest numbers that are allowed: for people, with
+/// `--ignored --nocapture`.
+#[test]
+#[ignore = "prints times"]
+fn times_of_the_longest_steps() {
+    for in_turns in [false, true] {
+        let mut play = Play::new();
+        play.pond.accounts.set_terms(|_| crate::accounts::AllTerms::NONE);
+        play.pond.caps.leases_per_client = 200_000;
+        let (conn, client) = play.client(1);
+        play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
+        for lease in 0..200_000 {
+            play.get(conn, "x", lease + 1);
+            play.world.replies.clear();
+        }
+        let class = play.pond.slabs.iter().next().unwrap().1.class.clone();
+        for number in 0..100_000 {
+            let slab = crate::policy::slabs::Slab::new(class.clone(), 2 << 20, number);
+            play.pond.slabs.insert(SlabId::random(), slab);
+        }
+        let begun = std::time::Instant::now();
+        match in_turns {
+            true => drop(play.pond.status()),
+            false => assert!(play.pond.slabs.totals_are_right()),
+        }
+        eprintln!("a status with 100,000 slabs, in turns {in_turns}: {:?}", begun.elapsed());
+        let mut longest = std::time::Duration::ZERO;
+        let mut steps = 0;
+        let mut begun = std::time::Instant::now();
+        match in_turns {
+            true => play.pond.process_gone(&mut play.world, client),
+            false => {
+                let ending = crate::policy::release::Ending::Died;
+                play.pond.end_client(&mut play.world, client, ending, "gone");
+            }
+        }
+        loop {
+            (longest, steps) = (longest.max(begun.elapsed()), steps + 1);
+            if !play.pond.has_turns() {
+                break;
+            }
+            begun = std::time::Instant::now();
+            play.pond.tick(&mut play.world);
+        }
+        eprintln!("the end of a client with 200,000 leases: {steps} steps, longest {longest:?}");
+    }
+}
+
 impl Play {
     /// So many leases more, without a message for each.
     pub(super) fn with_leases(
@@ -265,10 +313,10 @@ proptest! {
         ];
         for conn in clients.iter().map(|(conn, _)| *conn).chain([operator]) {
             for ask in &asks {
-                play.pond.turns.set_caps(Some(100_000), None);
+                play.pond.turns.set_slice(100_000);
                 play.later(0);
                 let at_once = play.ask(conn, ask.clone());
-                play.pond.turns.set_caps(Some(slice), None);
+                play.pond.turns.set_slice(slice);
                 play.later(0);
                 prop_assert_eq!(play.ask(conn, ask.clone()), at_once);
             }

@@ -220,13 +220,9 @@ impl<P: Ports> Pond<P> {
                 continue;
             };
             let Waiting { ticket, conn, .. } = waiting;
-            let size = match &answer {
-                Ok(Answered::Now(body, _)) => entries(body),
-                _ => 1,
-            };
             self.answer_parked(ports, Some(ticket), answer);
             if ports.backlog(conn) > 0 {
-                self.turns.is_unread(conn, user, size);
+                self.turns.is_unread(conn);
             }
         }
         self.turns.has_more().then(|| ports.monotonic_ms())

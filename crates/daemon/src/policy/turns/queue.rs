@@ -1,6 +1,6 @@
 //! Whose turn it is: users one after the other, and the connections of a user likewise.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
 
 use super::{Job, TensorListing};
@@ -10,22 +10,17 @@ use crate::policy::ports::ConnId;
 
 /// Entries that are looked at in one turn: some two milliseconds.
 const SLICE: usize = 2048;
-/// Entries of answers that may wait for one user to read: some 150 MB.
-const UNREAD: usize = 1_000_000;
 /// Long answers that are in memory at the same time, unfinished.
 const LONG_AT_ONCE: usize = 4;
 
 #[derive(Debug)]
 pub(in crate::policy) struct Turns {
     slice: usize,
-    unread: usize,
     /// What this turn may still look at.
     left: usize,
     users: BTreeMap<u32, User>,
-    /// Answers that could not be sent yet: where, whose, and how many entries they have.
-    kept: BTreeMap<ConnId, (u32, usize)>,
-    /// Their entries by user.
-    kept_of: BTreeMap<u32, usize>,
+    /// Where an answer could not be sent yet. Its bytes are in the account of its user.
+    kept: BTreeSet<ConnId>,
     /// The user who had the last slice.
     last: Option<u32>,
     has_more: bool,
@@ -56,11 +51,9 @@ impl Default for Turns {
     fn default() -> Self {
         Self {
             slice: SLICE,
-            unread: UNREAD,
             left: SLICE,
             users: BTreeMap::new(),
-            kept: BTreeMap::new(),
-            kept_of: BTreeMap::new(),
+            kept: BTreeSet::new(),
             last: None,
             has_more: false,
         }
@@ -68,7 +61,7 @@ impl Default for Turns {
 }
 
 impl Turns {
-    pub(super) fn slice(&self) -> usize {
+    pub(in crate::policy) fn slice(&self) -> usize {
         self.slice
     }
 
@@ -83,11 +76,7 @@ impl Turns {
     /// The entries of a turn are there again; who has read since the last one may have more.
     pub(super) fn begin_turn(&mut self, is_behind: impl Fn(ConnId) -> bool) {
         self.left = self.slice;
-        self.kept.retain(|conn, _| is_behind(*conn));
-        self.kept_of.clear();
-        for (user, entries) in self.kept.values() {
-            *self.kept_of.entry(*user).or_default() += entries;
-        }
+        self.kept.retain(|conn| is_behind(*conn));
     }
 
     /// Whether something waits that the last turn had no room for.
@@ -97,7 +86,7 @@ impl Turns {
 
     /// Whether nothing of the user waits, and everything for the connection is sent.
     pub(super) fn is_free(&self, user: u32, conn: ConnId) -> bool {
-        !self.users.contains_key(&user) && !self.kept.contains_key(&conn)
+        !self.users.contains_key(&user) && !self.kept.contains(&conn)
     }
 
     pub(super) fn add(&mut self, user: u32, waiting: Waiting, is_begun: bool) {
@@ -121,26 +110,24 @@ impl Turns {
         self.has_more &= !self.users.is_empty();
     }
 
-    /// An answer of so many entries could not be sent yet.
-    pub(super) fn is_unread(&mut self, conn: ConnId, user: u32, entries: usize) {
-        self.kept.entry(conn).or_insert((user, 0)).1 += entries;
-        *self.kept_of.entry(user).or_default() += entries;
+    /// An answer could not be sent yet.
+    pub(super) fn is_unread(&mut self, conn: ConnId) {
+        self.kept.insert(conn);
     }
 
     /// Takes out what is next, if the turn has room for it: what was begun before what was not, and
     /// others before the user who had the last slice. Nothing is begun for a connection that has not
-    /// read its last answer, nor for a user with too many of them or too much that is sent and not
-    /// read, but for the operator.
+    /// read its last answer, nor for a user whose account says that too much is not read, but for the
+    /// operator.
     pub(super) fn next(&mut self, is_full: impl Fn(ConnId) -> bool) -> Option<(u32, Waiting)> {
         self.has_more = false;
         let begun = self.users.values().flat_map(|user| &user.begun);
         let may_be_long = begun.filter(|begun| begun.is_long).count() < LONG_AT_ONCE;
-        let (kept, most) = (&self.kept, self.unread);
+        let kept = &self.kept;
         let found = after(&self.users, self.last.as_ref()).find_map(|(id, user)| {
-            let is_over = self.kept_of.get(id).is_some_and(|entries| *entries >= most);
             let may = |waiting: &Waiting| {
-                !kept.contains_key(&waiting.conn)
-                    && (waiting.admin || !(is_over || is_full(waiting.conn)))
+                !kept.contains(&waiting.conn)
+                    && (waiting.admin || !is_full(waiting.conn))
                     && (may_be_long || !waiting.is_long)
             };
             let conn = match user.begun.is_empty() {
@@ -187,10 +174,9 @@ impl Turns {
     }
 
     #[cfg(test)]
-    pub(in crate::policy) fn set_caps(&mut self, slice: Option<usize>, unread: Option<usize>) {
-        self.slice = slice.unwrap_or(self.slice);
-        self.left = self.left.min(self.slice);
-        self.unread = unread.unwrap_or(self.unread);
+    pub(in crate::policy) fn set_slice(&mut self, slice: usize) {
+        self.slice = slice;
+        self.left = self.left.min(slice);
     }
 }
 

@@ -20,7 +20,7 @@ fn an_inspect_of_a_version_shows_some_of_its_readers_and_says_how_many_there_are
     let version = play.load(conn, "llama", "v1", true).info.version;
     play.attach(conn, "llama", 1);
     play.with_leases(client, version.into(), 2..=1000);
-    play.pond.turns.set_caps(Some(100), None);
+    play.pond.turns.set_slice(100);
     match play.ask(conn, RequestBody::VersionInspect(target("llama"))) {
         ReplyBody::VersionDetails(details) => {
             assert_eq!(details.leases.len(), millpond_wire::caps::HOLDERS_SHOWN);
@@ -50,7 +50,7 @@ proptest! {
             of_models.push(versions[0]);
         }
         let at_once = play.ask(conn, ALL);
-        play.pond.turns.set_caps(Some(slice), None);
+        play.pond.turns.set_slice(slice);
         prop_assert_eq!(play.ask(conn, ALL), at_once, "nothing has changed meanwhile");
         let number = play.start(conn, ALL);
         for (model, letter) in renames {
