@@ -142,7 +142,12 @@ fn some_number(decide: &mut Bytes<'_>) -> Option<u64> {
 }
 
 fn some_record(decide: &mut Bytes<'_>) -> Record {
-    match decide.below(21) {
+    match decide.below(23) {
+        21 => Record::SlabBorrowed { slab: SlabId(some_id(decide)), user: decide.below(3) as u32 },
+        22 => {
+            let version = VersionId(some_version(decide));
+            Record::VersionBorrowed { version, user: decide.below(3) as u32 }
+        }
         20 => Record::Renamed {
             object: match decide.flag() {
                 true => TensorId(some_id(decide)).into(),
@@ -163,6 +168,7 @@ fn some_record(decide: &mut Bytes<'_>) -> Record {
             parts: (0..decide.below(4)).map(|_| TensorId(some_id(decide))).collect(),
             creator: ClientId(some_id(decide)),
             created_unix_ms: 3,
+            borrowers_recorded: decide.flag(),
         }),
         16 | 17 => Record::VersionReady(ReadyRecord {
             version: VersionId(some_version(decide)),
@@ -205,6 +211,7 @@ fn some_record(decide: &mut Bytes<'_>) -> Record {
             group: decide.below(2) as u32,
             audience: decide.pick(Audience::ALL),
             backing: some_backing(decide),
+            borrowers_recorded: decide.flag(),
         }),
         4 => Record::SlabTainted(SlabId(some_id(decide))),
         5 => Record::SlabGone(SlabId(some_id(decide))),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use millpond_daemon::accounts::{AllTerms, Resource};
 use millpond_daemon::policy::{
-    Caps, ConnId, Device, GroupAsk, Held, MoverLimits, Pond, PortError, Ports,
+    Caps, ConnId, Device, GroupAsk, Held, HoldError, MoverLimits, Pond, PortError, Ports,
 };
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{LeaseClaim, Proof, Reply, ReplyBody};
@@ -136,7 +136,7 @@ impl Ports for World {
         Ok(())
     }
 
-    fn hold(&mut self, what: Held, _backing: Backing, fd: &u64) -> Result<(), PortError> {
+    fn hold(&mut self, what: Held, _backing: Backing, fd: &u64) -> Result<(), HoldError> {
         self.works()?;
         self.held.insert(what, *fd);
         Ok(())

@@ -160,6 +160,12 @@ PREPARED = {descriptors: stage_and_connect, replies: fill_and_connect, inspects:
             events: connect_some}
 # When each begins, as a part of the time: those that stop a pond altogether come last, so that the others are seen as well.
 ALL = {silent: 0, nonsense: 0.2, thieves: 0.2, events: 0.2, moves: 0.25, waits: 0.3, inspects: 0.4, replies: 0.5, descriptors: 0.6}
+# Those who leave names.
+NAMING = (thieves, inspects, descriptors)
+
+
+def wait_for_the_end():
+    """A process that is there already when it has to tidy up."""
 
 
 def tidy():

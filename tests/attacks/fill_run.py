@@ -99,7 +99,7 @@ def users_cannot_fill_the_runtime_folder(pond, report):
     wait_until(lambda: used() - before <= ALLOWED, None, SECONDS)
     grown = used() - before
     report.check(grown <= ALLOWED, f"after {SECONDS} s /run has grown by at most {ALLOWED // MIB} MiB", f"{grown // MIB} MiB")
-    report.check("is cut to" in pond.log(), "the log says so")
+    report.check(wait_until(lambda: "is cut to" in pond.log(), None, 5), "the log says so")
 
     # As many files as B may have, all at once.
     folders = [folder] + [b.call(join, f"more-{number}") for number in range(GROUPS - 1)]

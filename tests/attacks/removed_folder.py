@@ -27,5 +27,7 @@ def a_pond_whose_folder_was_removed_comes_back(pond, report):
     back = wait_until(lambda: client.refused(client.Connection, timeout=5) is None, None, SECONDS)
     report.check(back, f"a new client is let in within {SECONDS} s")
     report.check(client.refused(client.Connection, client.ADMIN, timeout=5) is None, "so is the operator")
-    report.check(client.FOLDER in pond.log()[before:], "the log says so", pond.log()[before:].strip()[-100:] or "nothing was logged")
+    # The log is written by a thread of its own.
+    is_said = wait_until(lambda: client.FOLDER in pond.log()[before:], None, SECONDS)
+    report.check(is_said, "the log says so", pond.log()[before:].strip()[-100:] or "nothing was logged")
     a.call(ping)

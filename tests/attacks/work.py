@@ -1,6 +1,7 @@
 """What A does all day: create, put, get, inspect, list, look a version up. And the operator's looks."""
 
 import os
+import pathlib
 import time
 import uuid
 
@@ -10,6 +11,8 @@ import waiters
 from harness import MIB
 
 BYTES = MIB
+# What the driver's thread, a mover or turns have to do with: the main thread works for others meanwhile.
+THROUGH_OTHERS = ("create", "put", "list")
 PATIENCE = 5  # Of A and of the operator, for one answer.
 
 
@@ -59,11 +62,19 @@ def tidy():
     connection.close()
 
 
-def rounds(seconds):
-    """Rounds for so long: how many requests were answered, which were not, and how long they took."""
-    times, failures, end = [], {}, time.monotonic() + seconds
+def main_thread(process):
+    """How long the main thread of a process has been on a processor, and how long it has waited for one, in seconds."""
+    worked, waited = pathlib.Path(f"/proc/{process}/task/{process}/schedstat").read_text().split()[:2]
+    return int(worked) / 1e9, int(waited) / 1e9
+
+
+def rounds(seconds, daemon):
+    """Rounds for so long: how many requests were answered, which were not, how long they took, and what the daemon's main
+    thread did meanwhile, in milliseconds. That is what A waits for; what else takes time is the machine's to give."""
+    trips, failures, end = [], {}, time.monotonic() + seconds
 
     def timed(what, call, *args, **named):
+        worked, waited = main_thread(daemon)
         begun = time.monotonic()
         try:
             return call(*args, **named)
@@ -72,15 +83,27 @@ def rounds(seconds):
             failures[reason] = failures.get(reason, 0) + 1
             raise
         finally:
-            times.append(time.monotonic() - begun)
+            took = time.monotonic() - begun
+            now_worked, now_waited = main_thread(daemon)
+            trips.append({"kind": what, "took": took, "worked": now_worked - worked, "waited": now_waited - waited})
     while time.monotonic() < end:
         try:
             one_round(timed)
         except (client.Failure, client.Closed, OSError):
             time.sleep(0.05)
-    times.sort()
-    at = lambda share: times[min(int(len(times) * share), len(times) - 1)] * 1000
-    return {"answered": len(times) - sum(failures.values()), "failures": failures, "median": at(0.5), "p99": at(0.99), "longest": at(1)}
+    trips.sort(key=lambda trip: trip["took"])
+    late = trips[-(1 + len(trips) // 100):]
+    kinds = {trip["kind"]: None for trip in trips}
+    return {"answered": len(trips) - sum(failures.values()), "failures": failures, "took": spread(trips, "took"),
+            "work": spread([trip for trip in trips if trip["kind"] not in THROUGH_OTHERS], "worked"),
+            "late": {part: sum(trip[part] for trip in late) * 1000 / len(late) for part in ("took", "worked", "waited")},
+            "kinds": {kind: spread([trip for trip in trips if trip["kind"] == kind], "took") for kind in kinds}}
+
+
+def spread(trips, part):
+    """Median, 99th of a hundred, and most."""
+    values = sorted(trip[part] for trip in trips)
+    return [values[min(int(len(values) * share), len(values) - 1)] * 1000 for share in (0.5, 0.99, 1)]
 
 
 def looks(seconds):

@@ -39,6 +39,7 @@ pub mod stderr;
 pub mod storm;
 mod tenant;
 pub mod tool;
+mod town;
 mod wait;
 mod worker;
 
@@ -54,5 +55,6 @@ pub use process::Process;
 pub use raw::Raw;
 pub use stderr::Stderr;
 pub use tenant::Tenant;
+pub use town::{Citizen, Town};
 pub use wait::{PATIENCE, eventually, eventually_equal, say, skip};
 pub use worker::Worker;

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use millpond::{Dtype, TensorSpec};
+use millpond::{Dtype, Pond, TensorSpec};
 use millpond_tests::{
     Options, PATIENCE, Process, TestPond, Worker, eventually, eventually_equal, say,
 };
@@ -151,6 +151,47 @@ fn a_stopped_keeper_delays_nobody() {
         assert_eq!(reader.ask(&format!("hash made/{index}")), *hash);
     }
     assert_eq!(pond.accounts().lost, 0);
+    reader.finish();
+}
+
+/// More clients come than the channel has room for, each of which the next daemon must know. Others
+/// are answered while those wait; then another keeper has everything.
+#[test]
+fn a_keeper_that_takes_nothing_is_replaced_and_delays_nobody_who_needs_nothing_of_it() {
+    /// No channel has room for so many.
+    const MOST: usize = 5000;
+    let pond = TestPond::start(Options::new());
+    let before = pond.status();
+    let mut reader = pond.worker();
+    let hash = reader.ask("put read 100000 1");
+    let keeper = Process::open(before.keeper_pid).unwrap();
+    keeper.stop();
+    let come = |index: usize| {
+        let client = pond.connect().unwrap();
+        let spec = TensorSpec::new(format!("came/{index}"), Dtype::U8, [10]).ephemeral(true);
+        client.reserve(spec).unwrap();
+        client
+    };
+    let came: Vec<Pond> = std::thread::scope(|scope| {
+        let coming = scope.spawn(|| {
+            let stands_still = |_: &usize| !keeper.wait(Duration::ZERO);
+            (0..MOST).take_while(stands_still).map(come).collect()
+        });
+        // As long as any of them waits for the keeper, the reader is answered.
+        while !coming.is_finished() {
+            assert_eq!(reader.ask("hash read"), hash);
+        }
+        coming.join().unwrap()
+    });
+    assert!(came.len() < MOST, "it is replaced");
+    eventually("another keeper", || (pond.status().keeper_pid != before.keeper_pid).then_some(()));
+    assert_eq!(pond.status().daemon_pid, before.daemon_pid);
+    pond.kill_daemon();
+    for index in 0..came.len() {
+        pond.control().inspect(&format!("came/{index}")).unwrap();
+    }
+    assert_eq!((reader.ask("hash read"), pond.accounts().lost), (hash, 0));
+    drop(came);
     reader.finish();
 }
 

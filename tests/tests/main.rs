@@ -37,6 +37,8 @@ mod steps;
 mod stopped;
 mod surroundings;
 mod taken;
+mod ties;
 mod upgrade;
+mod users;
 mod weights;
 mod weights_faults;

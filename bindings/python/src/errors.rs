@@ -106,6 +106,9 @@ fn class(
     members.set_item("message", "")?;
     members.set_item("hint", py.None())?;
     members.set_item("similar", PyTuple::empty(py))?;
+    if kind == ErrorKind::NotFound {
+        members.set_item("ended_ago_ms", py.None())?;
+    }
     if kind == ErrorKind::GpuFull {
         for number in ["requested", "free", "capacity"] {
             members.set_item(number, py.None())?;
@@ -244,6 +247,9 @@ fn exception(
     value.setattr("hint", hint)?;
     value.setattr("remedy", remedy(kind))?;
     value.setattr("similar", PyTuple::new(py, similar)?)?;
+    if kind == ErrorKind::NotFound {
+        value.setattr("ended_ago_ms", failure.and_then(|failure| failure.ended_ago_ms))?;
+    }
     if kind == ErrorKind::GpuFull {
         value.setattr("requested", failure.and_then(|failure| failure.requested_bytes))?;
         value.setattr("free", failure.and_then(|failure| failure.free_bytes))?;

@@ -1,6 +1,7 @@
 """One family of exceptions."""
 
 import pickle
+import time
 
 import pytest
 
@@ -31,6 +32,22 @@ def test_what_is_not_found_says_what_is_like_it(name):
     assert name in error.similar and f"'{name}x' not found" in error.message
     assert str(error).startswith(error.message)
     millpond.delete(name)
+
+
+def test_what_has_ended_says_how_long_ago(name):
+    assert millpond.NotFound("mine").ended_ago_ms is None
+    with pytest.raises(millpond.NotFound) as caught:
+        millpond.get(name + "-never")
+    assert caught.value.ended_ago_ms is None
+    millpond.create(name, 1, "uint8", zero=True, ttl=0.01).close()
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            millpond.get(name).close()
+        except millpond.NotFound as error:
+            assert error.ended_ago_ms >= 0 and "ended" in error.message
+            break
+        assert time.monotonic() < deadline, "it does not end"
 
 
 def test_a_full_gpu_says_who_holds_it(name):

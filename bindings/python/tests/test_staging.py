@@ -6,6 +6,7 @@ import gc
 import ml_dtypes
 import numpy
 import pytest
+import safetensors.numpy
 
 import checkpoints
 import millpond
@@ -67,6 +68,35 @@ def test_tied_tensors_are_stored_once_and_follow_every_way(name, tmp_path):
     for wrong in ({"a": ("int8", (1,)), "b": "c"}, {"a": ("int8", (1,)), "b": "a", "c": "b"}):
         with pytest.raises(millpond.Invalid, match="is tied to"):
             millpond.stage(name, tensors=wrong)
+    del first, second, third
+    retire_all(name)
+
+
+def test_tied_weights_of_a_checkpoint_are_stored_once(name, tmp_path):
+    values = numpy.arange(1024 * 64, dtype="float32").reshape(1024, 64)
+    weights = {"lm_head.weight": values, "model.embed_tokens.weight": values, "norm": values[0]}
+    safetensors.numpy.save_file(weights, tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text('{"tie_word_embeddings": true}')
+    report = millpond.load(name, tmp_path, "v1")
+    assert report.tied == [["lm_head.weight", "model.embed_tokens.weight"]]
+    assert report.tied_bytes == values.nbytes and report.nbytes == values.nbytes + values[0].nbytes
+    first = millpond.attach(name)
+    assert first["lm_head.weight"].ptr == first["model.embed_tokens.weight"].ptr
+    assert all(first[key].tobytes() == weights[key].tobytes() for key in weights)
+
+    # What is staged like it is tied as it is.
+    with millpond.stage(name, "v2", like="v1") as w:
+        w["lm_head.weight"].copy_(values + 1)
+    second = millpond.attach(name, "v2")
+    assert second["model.embed_tokens.weight"].tobytes() == (values + 1).tobytes()
+
+    # A head of its own shares nothing with it.
+    weights["lm_head.weight"] = values + 2
+    safetensors.numpy.save_file(weights, tmp_path / "model.safetensors")
+    report = millpond.load(name, tmp_path, "v3", like="v1")
+    assert report.tied == [] and report.tied_bytes == 0 and report.unshared.why == "ties"
+    third = millpond.attach(name, "v3")
+    assert all(third[key].tobytes() == weights[key].tobytes() for key in weights)
     del first, second, third
     retire_all(name)
 

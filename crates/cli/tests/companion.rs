@@ -129,13 +129,24 @@ fn own_commands_win_then_beside_then_libexec_then_path() {
 fn a_companion_that_others_can_write_is_not_run() {
     let installed = Installed::new();
     let beside = installed.script("bin/millpond-x", "echo beside");
-    for (path, bad) in [(beside.clone(), 0o775), (installed.root.join("bin"), 0o777)] {
+    for (path, bad) in [(beside.clone(), 0o757), (installed.root.join("bin"), 0o777)] {
         mode(&path, bad);
         let ran = installed.run(&["x"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(16), ""), "{}", path.display());
         assert!(ran.stderr.contains("is not safe to run"), "{}", ran.stderr);
         assert!(!installed.says(&["help"]).contains("Companions:"));
         mode(&path, 0o755);
+    }
+    // A group counts by who is in it; this one has no members that anybody knows.
+    if std::os::unix::fs::chown(&beside, None, Some(4711)).is_ok() {
+        mode(&beside, 0o775);
+        let ran = installed.run(&["x"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(16), ""));
+        assert!(
+            ran.stderr.contains("the UNIX group '4711' (mode 775) can change"),
+            "{}",
+            ran.stderr
+        );
     }
     mode(&beside, 0o777);
     // PATH is the user's own choice.

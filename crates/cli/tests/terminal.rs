@@ -103,6 +103,34 @@ fn a_watch_draws_in_place_survives_the_daemon_and_leaves_the_screen_as_it_was() 
 }
 
 #[test]
+fn a_watch_that_is_stopped_gives_the_screen_back_until_it_goes_on() {
+    let place = Place::new();
+    let _serving = place.serve();
+    let watch = OnTerminal::start(place.command(&["status", "--watch", "0.1"]));
+    let count = |what: &str| watch.seen().matches(what).count();
+    let (enter, leave, home) = ("\u{1b}[?1049h", "\u{1b}[?1049l", "\u{1b}[H");
+    until("a picture", || (count(home) >= 1).then_some(()));
+    let pid = watch.child.id();
+    let is_stopped = || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+    };
+    for times in 1..=2 {
+        signal(pid, "TSTP");
+        until("it is stopped", || is_stopped().then_some(()));
+        until("the shell's screen", || (count(leave) == times).then_some(()));
+        assert!(watch.seen().ends_with(leave), "nothing is drawn after it");
+        let before = count(home);
+        signal(pid, "CONT");
+        until("its own screen", || (count(enter) == times + 1).then_some(()));
+        until("the next picture", || (count(home) > before).then_some(()));
+    }
+    signal(pid, "INT");
+    let (status, text) = watch.end();
+    assert!(!status.success() && text.trim_end().ends_with(leave), "{text:?}");
+}
+
+#[test]
 fn a_watch_in_json_is_one_object_per_line_and_ends_with_its_reader() {
     let place = Place::new();
     let _serving = place.serve();

@@ -130,6 +130,8 @@ pub struct Call {
     sends: u32,
     broken: u32,
     pause: Backoff,
+    /// It was sent last, and its answer has not been looked at.
+    is_out: bool,
     /// An answer that was lost, or cannot be understood, may have been a grant.
     may_be_granted: bool,
 }
@@ -157,6 +159,7 @@ impl Call {
             sends: 0,
             broken: 0,
             pause: LATER,
+            is_out: false,
             may_be_granted: false,
         }
     }
@@ -212,7 +215,7 @@ impl Call {
                             return Next::Read(generation);
                         }
                         // Its answer is still looked out for.
-                        session.give_up(self.number());
+                        self.is_out = session.give_up(self.number());
                         return self.fail(End::Late { after: self.waited(now) });
                     }
                     session.forget(self.number());
@@ -240,6 +243,7 @@ impl Call {
                     self.shorten_wait(now);
                 }
                 self.sends += 1;
+                self.is_out = true;
                 Next::Send(generation)
             }
             Way::Await if self.is_late(now) => self.fail(End::Late { after: self.waited(now) }),
@@ -260,6 +264,7 @@ impl Call {
         if let Phase::Sent(_) = self.phase {
             session.forget(self.number());
             self.phase = Phase::Unsent;
+            self.is_out = false;
         }
     }
 
@@ -267,7 +272,7 @@ impl Call {
     pub fn give_up<F, E: Clone>(&mut self, session: &mut Session<F, E>) {
         if let Phase::Sent(generation) = self.phase {
             if session.is_current(generation) {
-                session.give_up(self.number());
+                self.is_out = session.give_up(self.number());
             } else {
                 session.forget(self.number());
                 self.may_be_granted = true;
@@ -279,6 +284,7 @@ impl Call {
     /// What the answer was. False if the pond wants the request again, and there is time for that.
     #[must_use]
     pub fn judge(&mut self, verdict: Verdict, now: Instant) -> bool {
+        self.is_out = false;
         // An earlier grant whose answer was lost stays a grant, also if the repeat is refused.
         self.may_be_granted |= !matches!(verdict, Verdict::Refused(_));
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(now));
@@ -309,7 +315,7 @@ impl Call {
                 if !session.breaks(Mutation::LostGrantForgotten) {
                     session.stray(&[lease]);
                 }
-            } else if ended != Ended::Badly {
+            } else if ended != Ended::Badly || !self.is_out {
                 session.kept(lease);
             }
         }

@@ -377,13 +377,17 @@ impl<F, E: Clone> Session<F, E> {
     }
 
     /// The caller gives up. The lease that it asked for may still be granted, and must go back.
-    pub(crate) fn give_up(&mut self, number: u64) {
-        let Some(Slot { lease: Some(lease), outcome }) = self.slots.remove(&number) else { return };
+    /// False where it was answered, and not with a grant.
+    pub(crate) fn give_up(&mut self, number: u64) -> bool {
+        let slot = self.slots.remove(&number);
+        let Some(Slot { lease: Some(lease), outcome }) = slot else { return true };
         match outcome {
             None => self.late.push((number, lease)),
             Some(Ok(Answer { lost: Some(_), .. })) => self.strays.push(lease),
-            Some(_) => {}
+            Some(Ok(_)) => return false,
+            Some(Err(_)) => {}
         }
+        true
     }
 
     /// The pond remembers this process through restarts, because something ends with it.

@@ -11,6 +11,8 @@ impl From<&Loaded> for Load {
         Self {
             read_bytes: loaded.bytes_read,
             shared_tensor_bytes: loaded.bytes_shared,
+            tied_bytes: loaded.bytes_tied,
+            tied: loaded.names(),
             cold: loaded.cold,
             unshared: loaded.unshared.as_ref().map(UnsharedView::from),
             elapsed_ms: units::millis(loaded.elapsed),

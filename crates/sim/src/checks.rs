@@ -49,7 +49,8 @@ impl World {
                 self.clients.iter().any(|client| client.alive && Some(client.id) == info.client);
             ensure(lives, "who is gone holds nothing", || format!("{info:?}"))?;
         }
-        for client in self.clients.iter().filter(|client| client.alive) {
+        // What was granted to a client that fell asleep before it read the answer is not known.
+        for client in self.clients.iter().filter(|client| client.alive && !client.is_asleep()) {
             let info = books.clients.iter().find(|info| info.client == Some(client.id));
             let mut known: Vec<(LeaseTarget, Mode)> = info
                 .into_iter()
@@ -107,7 +108,10 @@ impl World {
         }
         for info in &books.tensors {
             // A record of its end that was refused is written by the next daemon.
-            let kept = self.faulted || info.state != TensorState::Deleted || info.leases > 0;
+            let kept = self.faulted
+                || info.state != TensorState::Deleted
+                || info.leases > 0
+                || self.sleeper_may_hold(info.user, info.slab.0);
             ensure(kept, "memory goes with its last lease", || format!("{info:?}"))?;
         }
         Ok(())
@@ -206,9 +210,10 @@ impl World {
             Channel::pair(),
         );
         let held = objects(&ports.held);
+        let records = self.as_read(records);
         let (again, _) = Pond::recover(&mut other, records, held, *epoch, self.caps())
             .map_err(|error| Violation::new("the journal can be read", error.to_string()))?;
-        let (mut live, mut again) = (pond.snapshot(), again.snapshot());
+        let (mut live, mut again) = (self.as_read(pond.snapshot()), self.as_read(again.snapshot()));
         if self.faulted {
             // What could not be recorded as gone, the next daemon gives back.
             live.retain(lasts);

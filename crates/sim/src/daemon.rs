@@ -6,7 +6,7 @@ use std::rc::Rc;
 use millpond_daemon::accounts::{AllTerms, Resource};
 use millpond_daemon::journal::{read_frames, write_frame};
 use millpond_daemon::policy::{
-    Caps, ConnId, Device, Held, MoverLimits, Owner, Pond, Ports, PublicWriter,
+    Caps, ConnId, Device, Held, HoldError, MoverLimits, Owner, Pond, Ports, PublicWriter,
 };
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody};
@@ -66,6 +66,9 @@ impl World {
             }
         }
         pond.tick(ports);
+        if pond.awaits_keeper() {
+            pond.keeper_has_room(ports);
+        }
         ports.after_event();
         self.mover_news()?;
         self.after_event()
@@ -87,6 +90,7 @@ impl World {
             gone: Rc::clone(&self.gone),
             mutation: self.mutation,
             swaps: Rc::clone(&self.swaps),
+            borrowed: Rc::clone(&self.borrowed),
             groups: Rc::clone(&self.groups),
             trace: self.trace.clone(),
         }
@@ -102,8 +106,16 @@ impl World {
         ensure(twice.is_none(), "a swap happens once", || format!("{twice:?}"))?;
         for (pid, reply, fds) in sent {
             if let ReplyBody::Version(grant) = &reply.body {
+                if grant.lease.is_some() {
+                    self.check_lent(pid, grant.info.user, grant.info.version.0)?;
+                }
                 self.version_answered(grant, &fds)?;
                 continue;
+            }
+            if let ReplyBody::Tensor(grant) = &reply.body
+                && grant.lease.is_some()
+            {
+                self.check_lent(pid, grant.info.user, grant.info.slab.0)?;
             }
             let memory = match fds.first() {
                 Some(Fd::Memory(memory)) => Some(memory),
@@ -155,20 +167,20 @@ impl World {
         if epoch > 1 && self.busy && ports.channel.borrow().keeper_open {
             ports.dies_in = self.plan.boot_kill();
         }
-        let failed = |error: millpond_daemon::policy::PortError| {
-            Violation::new("the next daemon can start", error.to_string())
-        };
+        let failed =
+            |error: HoldError| Violation::new("the next daemon can start", error.to_string());
         let mut pond = match records {
             Some(records) => {
                 let held = objects(&ports.held);
-                let (pond, found) =
-                    Pond::recover(&mut ports, records, held, Epoch(epoch), caps).map_err(failed)?;
+                let (pond, found) = Pond::recover(&mut ports, records, held, Epoch(epoch), caps)
+                    .map_err(|error| failed(error.into()))?;
                 self.trace.say(|| format!("  recovered {found:?}"));
                 ensure(found.lost_tensors == 0, "nothing is lost", || format!("{found:?}"))?;
                 pond
             }
             None => {
-                let pond = Pond::new(&mut ports, key, Epoch(epoch), caps).map_err(failed)?;
+                let pond = Pond::new(&mut ports, key, Epoch(epoch), caps)
+                    .map_err(|error| failed(error.into()))?;
                 ports.after_event();
                 let journal = Fd::Journal(Rc::clone(&ports.journal));
                 ports.hold_key(HoldKey::journal(), journal).map_err(failed)?;
@@ -218,7 +230,7 @@ impl World {
         if self.mutation != Some(Mutation::TornTailKept) {
             journal.borrow_mut().truncate(usize::try_from(length).unwrap_or(usize::MAX));
         }
-        Ok((journal, Some(records)))
+        Ok((journal, Some(self.as_read(records))))
     }
 
     pub(crate) fn accept(&mut self) -> Result<(), Violation> {

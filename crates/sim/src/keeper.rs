@@ -92,9 +92,18 @@ impl World {
                 .map_err(|error| Violation::new("the keeper can read", error.to_string()))?;
             keeper.channel.borrow_mut().to_keeper.push_back((bytes, vec![fd.clone()]));
         }
-        running.ports.channel = Rc::clone(&keeper.channel);
+        running.ports.keeper_replaced(Rc::clone(&keeper.channel));
         self.keeper = Some(keeper);
         self.event(|pond, ports| pond.keeper_replaced(ports, 2))
+    }
+
+    /// The keeper takes one message, and whoever waited for room goes on.
+    pub(crate) fn keeper_takes(&mut self) -> Result<(), Violation> {
+        let Some(keeper) = &mut self.keeper else { return Ok(()) };
+        keeper.take()?;
+        let Daemon::Running(running) = &mut self.daemon else { return Ok(()) };
+        running.ports.flush_to_keeper();
+        if running.pond.awaits_keeper() { self.event(|_, _| {}) } else { Ok(()) }
     }
 
     /// Ends the keeper: what it held and had not read is closed.

@@ -31,6 +31,7 @@ mod rng;
 pub mod run;
 mod settle;
 mod shelf;
+mod sleepers;
 mod socket;
 mod thieves;
 mod threads;

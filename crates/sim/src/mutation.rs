@@ -40,6 +40,8 @@ mutations! {
     EpochRepeats "epoch-repeats",
     /// A keeper starts the next daemon without reading what the last one had sent.
     QueueNotRead "queue-not-read",
+    /// What the keeper has no room for yet counts as held.
+    FullCountsAsHeld "full-counts-as-held",
     /// A new keeper does not get the slabs.
     HandOverIncomplete "hand-over-incomplete",
     /// A torn record stays at the end of the journal.
@@ -78,6 +80,10 @@ mutations! {
     TokenNotChecked "token-not-checked",
     /// A client does not show its token when it connects again.
     TokenForgotten "token-forgotten",
+    /// The next daemon passes over who has borrowed something of another user.
+    BorrowersForgotten "borrowers-forgotten",
+    /// The next daemon takes everybody for a borrower with whom something is shared.
+    AnybodyBorrows "anybody-borrows",
 }
 
 impl Mutation {

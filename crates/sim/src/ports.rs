@@ -6,7 +6,9 @@ use std::rc::Rc;
 
 use millpond_daemon::budget::Charges;
 use millpond_daemon::journal::write_frame;
-use millpond_daemon::policy::{ConnId, DriverFailure, GroupAsk, Held, PortError, Ports};
+use millpond_daemon::policy::{
+    ConnId, DriverFailure, GroupAsk, Held, HoldError, KeeperRoom, PortError, Ports,
+};
 use millpond_keeper::channel::{HoldKey, Message};
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
@@ -20,6 +22,7 @@ use crate::ledger::SharedGroups;
 use crate::movers::SharedWire;
 use crate::mutation::Mutation;
 use crate::rng::Rng;
+use crate::sleepers::{Borrowed, borrowed};
 use crate::socket::{SharedChannel, SharedSocket};
 use crate::trace::Trace;
 
@@ -56,6 +59,8 @@ pub struct Around {
     pub mutation: Option<Mutation>,
     /// Swaps that were recorded, by whichever daemon.
     pub swaps: Rc<RefCell<BTreeSet<Token>>>,
+    /// What was recorded as borrowed, by whichever daemon.
+    pub borrowed: Rc<RefCell<Borrowed>>,
     pub groups: SharedGroups,
     pub trace: Trace,
 }
@@ -66,6 +71,11 @@ enum Life {
     Dies,
     Dead,
 }
+
+/// So many messages fit into the channel to the keeper: few, so that it is often full.
+const KEEPER_ROOM: usize = 4;
+/// With fewer, one request surely finds room for all that it has held.
+const KEEPER_PLENTY: usize = 2;
 
 /// Everything that one daemon process has outside its policy. It goes with the process.
 pub struct SimPorts {
@@ -119,9 +129,13 @@ pub struct SimPorts {
     pub faulted: bool,
     /// Swaps that were recorded, by whichever daemon.
     pub swaps: Rc<RefCell<BTreeSet<Token>>>,
+    /// What was recorded as borrowed, by whichever daemon.
+    pub borrowed: Rc<RefCell<Borrowed>>,
     /// A swap that was recorded twice.
     pub swapped_twice: Option<Token>,
     pub trace: Trace,
+    /// What the keeper has no room for yet.
+    to_keeper: VecDeque<(Vec<u8>, Vec<Fd>)>,
     late_records: Vec<Record>,
     late_holds: Vec<(HoldKey, Fd)>,
     builder: planus::Builder,
@@ -137,7 +151,7 @@ impl SimPorts {
         held: BTreeMap<HoldKey, Fd>,
         channel: SharedChannel,
     ) -> Self {
-        let Around { clock, gone, mutation, swaps, groups, trace } = around;
+        let Around { clock, gone, mutation, swaps, borrowed, groups, trace } = around;
         let length = journal.borrow().len();
         Self {
             clock,
@@ -167,8 +181,10 @@ impl SimPorts {
             mutation,
             faulted: false,
             swaps,
+            borrowed,
             swapped_twice: None,
             trace,
+            to_keeper: VecDeque::new(),
             late_records: Vec::new(),
             late_holds: Vec::new(),
             builder: planus::Builder::new(),
@@ -202,31 +218,56 @@ impl SimPorts {
         fails
     }
 
+    /// Says something now, or when the keeper has room for it.
     fn tell_keeper(&mut self, message: &Message, fds: Vec<Fd>) -> Result<(), PortError> {
         let bytes = message.encode().map_err(|error| PortError(error.to_string()))?;
-        let mut channel = self.channel.borrow_mut();
-        // A dead keeper is no error: the next one gets everything.
-        if channel.keeper_open {
-            channel.to_keeper.push_back((bytes, fds));
-        }
+        self.to_keeper.push_back((bytes, fds));
+        self.flush_to_keeper();
         Ok(())
+    }
+
+    /// What waits for the keeper is said, as far as there is room.
+    pub fn flush_to_keeper(&mut self) {
+        let mut channel = self.channel.borrow_mut();
+        if !channel.keeper_open {
+            // A dead keeper is no error: the next one gets everything.
+            self.to_keeper.clear();
+        }
+        while channel.to_keeper.len() < KEEPER_ROOM
+            && let Some(message) = self.to_keeper.pop_front()
+        {
+            channel.to_keeper.push_back(message);
+        }
+    }
+
+    /// There is another keeper, which gets everything.
+    pub fn keeper_replaced(&mut self, channel: SharedChannel) {
+        self.to_keeper.clear();
+        self.channel = channel;
     }
 
     /// Has the keeper hold something; durable when it returns.
     ///
     /// # Errors
-    /// [`PortError`] if a fault says so.
-    pub fn hold_key(&mut self, key: HoldKey, fd: Fd) -> Result<(), PortError> {
+    /// [`HoldError`] if a fault says so, or the keeper has no room.
+    pub fn hold_key(&mut self, key: HoldKey, fd: Fd) -> Result<(), HoldError> {
         if !self.lives() {
             return Ok(());
         }
+        self.flush_to_keeper();
+        if self.keeper_room() == KeeperRoom::None
+            && self.mutation != Some(Mutation::FullCountsAsHeld)
+        {
+            self.trace.say(|| format!("    hold {key}: the keeper is FULL"));
+            return Err(HoldError::Full);
+        }
         if self.channel.borrow().keeper_open && self.fails() {
             self.trace.say(|| format!("    hold {key} FAILS"));
-            return Err(PortError("a fault".to_owned()));
+            return Err(PortError("a fault".to_owned()).into());
         }
         self.trace.say(|| format!("    hold {key}"));
         self.held.insert(key.clone(), fd.clone());
-        self.tell_keeper(&Message::Hold { holdings: vec![key.into()] }, vec![fd])
+        Ok(self.tell_keeper(&Message::Hold { holdings: vec![key.into()] }, vec![fd])?)
     }
 
     fn append(&mut self, record: &Record) -> Result<(), PortError> {
@@ -321,6 +362,12 @@ impl Ports for SimPorts {
             }
             _ => self.append(record),
         };
+        // A process that dies of the write may have written all of it.
+        if let Some(borrowed) = borrowed(record)
+            && (written.is_ok() || self.dead)
+        {
+            self.borrowed.borrow_mut().insert(borrowed);
+        }
         if let Record::VersionCurrent { token: Some(token), .. } = record
             && written.is_ok()
             && !self.dead
@@ -332,7 +379,18 @@ impl Ports for SimPorts {
         written
     }
 
-    fn hold(&mut self, what: Held, _backing: Backing, fd: &Fd) -> Result<(), PortError> {
+    fn keeper_room(&self) -> KeeperRoom {
+        let channel = self.channel.borrow();
+        match channel.to_keeper.len() {
+            _ if !channel.keeper_open => KeeperRoom::Plenty,
+            KEEPER_ROOM.. => KeeperRoom::None,
+            _ if !self.to_keeper.is_empty() => KeeperRoom::None,
+            0..KEEPER_PLENTY => KeeperRoom::Plenty,
+            _ => KeeperRoom::Little,
+        }
+    }
+
+    fn hold(&mut self, what: Held, _backing: Backing, fd: &Fd) -> Result<(), HoldError> {
         if self.mutation == Some(Mutation::HoldAfterJournal) {
             self.late_holds.push((key_of(what), fd.clone()));
             return Ok(());

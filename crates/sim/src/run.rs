@@ -61,11 +61,13 @@ fn play(world: &mut World, most_steps: u64) -> Result<(), Violation> {
     let steps = world.plan.steps.min(most_steps);
     for step in 0..steps {
         world.kill_due(step);
+        world.sleep_due(step);
         world.step()?;
     }
     world.trace.say(|| "SETTLE".to_owned());
     world.settle()?;
     world.check()?;
+    world.check_sleepers()?;
     world.trace.say(|| "DRAIN".to_owned());
     world.drain()
 }

@@ -193,7 +193,10 @@ impl World {
             listed.extend(&model.versions);
         }
         for info in &listed {
-            let kept = info.state != VersionState::Draining || info.readers > 0 || self.faulted;
+            let kept = info.state != VersionState::Draining
+                || info.readers > 0
+                || self.faulted
+                || self.sleeper_may_hold(info.user, info.version.0);
             ensure(kept, "memory goes with its last lease", || format!("{info:?}"))?;
         }
         for known in &self.oracle.versions {
@@ -213,8 +216,12 @@ impl World {
             let renamed = !known.renamed || info.is_none() || info.filter(named).is_some();
             ensure(renamed, "what was renamed has its new name", detail)?;
             let given_up = !lives && !known.commit_asked;
+            let ended = info.is_none_or(|info| {
+                info.state == VersionState::Draining
+                    && self.sleeper_may_hold(info.user, info.version.0)
+            });
             ensure(
-                !given_up || info.is_none() || self.faulted,
+                !given_up || ended || self.faulted,
                 "what is staged ends with its stager",
                 detail,
             )?;

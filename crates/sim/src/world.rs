@@ -19,6 +19,7 @@ use crate::movers::Mover;
 use crate::mutation::Mutation;
 use crate::oracle::{Oracle, Violation};
 use crate::rng::Rng;
+use crate::sleepers::{self, Borrowed};
 use crate::socket::SharedSocket;
 use crate::thieves::Thieves;
 use crate::tools::Tool;
@@ -77,6 +78,10 @@ pub struct World {
     pub models: bool,
     /// Swaps that were recorded.
     pub swaps: Rc<RefCell<BTreeSet<Token>>>,
+    /// What was recorded as borrowed.
+    pub borrowed: Rc<RefCell<Borrowed>>,
+    /// When a client falls asleep.
+    pub nap: Option<u64>,
     /// There are groups, and processes that ask about them.
     pub has_groups: bool,
     /// Processes of groups keep the locks of their ledgers.
@@ -151,6 +156,7 @@ impl World {
             plan.steps += 60;
         }
         let stuck_locks = has_groups && rng.once_in(4);
+        let nap = sleepers::nap(seed, plan.steps);
         let held = [HoldKey::listen("sock"), Ok(HoldKey::folder_lock())];
         let held: BTreeMap<HoldKey, Fd> =
             held.into_iter().flatten().map(|key| (key, Fd::Other)).collect();
@@ -176,6 +182,8 @@ impl World {
             faulted: false,
             models,
             swaps: Rc::default(),
+            borrowed: Rc::default(),
+            nap,
             has_groups,
             stuck_locks,
             groups: SharedGroups::default(),
@@ -275,6 +283,12 @@ impl World {
     }
 
     fn client_actions(&self, index: usize, client: &Client, actions: &mut Vec<(Action, u64)>) {
+        if client.is_asleep() {
+            if !client.kernels.is_empty() {
+                actions.push((Action::Kernel(index), 1));
+            }
+            return;
+        }
         if let Some(socket) = client.socket() {
             let socket = socket.borrow();
             if !socket.to_client.is_empty() || !socket.daemon_open {
@@ -407,11 +421,7 @@ impl World {
                 let ms = 1 + self.rng.below(400);
                 self.tick(ms)?;
             }
-            Action::KeeperTakes => {
-                if let Some(keeper) = &mut self.keeper {
-                    keeper.take()?;
-                }
-            }
+            Action::KeeperTakes => self.keeper_takes()?,
             Action::DaemonGone => self.daemon_gone()?,
             Action::MoverTakes(mover) => self.mover_takes(mover)?,
             Action::MoverLands(mover) => self.mover_lands(mover)?,

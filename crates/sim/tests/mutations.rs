@@ -30,13 +30,15 @@ const SAME_HELD: &str = "keeper and daemon hold the same";
 const REPLAYS: &str = "the journal says what the daemon knows";
 const NOT_ANOTHERS: &str = "nobody writes into another's memory";
 const ONLY_RELEASED: &str = "only released memory is recycled";
+const SILENT_KEEPS: &str = "who is silent keeps what it has mapped";
+const BORROWER_RECORDED: &str = "who borrows is recorded before the answer";
 
 #[test]
 fn journal_after_reply() {
     let published = "what was published is ready";
     noticed(
         Mutation::JournalAfterReply,
-        &[KEEPS_LEASES, SAME_LEASES, IS_THERE, IS_HELD, published, REPLAYS],
+        &[KEEPS_LEASES, SAME_LEASES, IS_THERE, IS_HELD, published, REPLAYS, BORROWER_RECORDED],
     );
 }
 
@@ -47,7 +49,10 @@ fn hold_after_journal() {
 
 #[test]
 fn lease_ends_at_hang_up() {
-    noticed(Mutation::LeaseEndsAtHangUp, &[KEEPS_LEASES, SAME_LEASES, NOT_HANDED_OUT]);
+    noticed(
+        Mutation::LeaseEndsAtHangUp,
+        &[KEEPS_LEASES, SAME_LEASES, NOT_HANDED_OUT, SILENT_KEEPS, IS_THERE],
+    );
 }
 
 #[test]
@@ -71,6 +76,15 @@ fn queue_not_read() {
     let same_pond = "a pond stays the same";
     // What is lost may be the new journal of a compaction: then the old one is read.
     noticed(Mutation::QueueNotRead, &[IS_HELD, NOTHING_LOST, SAME_HELD, same_pond, KEEPS_LEASES]);
+}
+
+#[test]
+fn full_counts_as_held() {
+    let same_pond = "a pond stays the same";
+    noticed(
+        Mutation::FullCountsAsHeld,
+        &[IS_HELD, NOTHING_LOST, SAME_HELD, same_pond, KEEPS_LEASES],
+    );
 }
 
 #[test]
@@ -173,4 +187,18 @@ fn token_not_checked() {
 #[test]
 fn token_forgotten() {
     noticed(Mutation::TokenForgotten, &["a living client is welcome"]);
+}
+
+#[test]
+fn borrowers_forgotten() {
+    noticed(
+        Mutation::BorrowersForgotten,
+        &[SILENT_KEEPS, KEEPS_LEASES, NOT_HANDED_OUT, NOT_ANOTHERS],
+    );
+}
+
+#[test]
+fn anybody_borrows() {
+    let only_its_own = "who is silent keeps only what its user may hold";
+    noticed(Mutation::AnybodyBorrows, &[only_its_own, "memory goes with its last lease"]);
 }

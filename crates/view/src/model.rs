@@ -140,6 +140,10 @@ pub struct VersionDetails {
     pub rollback_to: Option<String>,
     /// In the order of the arena.
     pub slabs: Vec<Slab>,
+    /// Bytes that are saved by tensors with several names.
+    pub tied_bytes: u64,
+    /// The names of each tensor that has several.
+    pub tied: Vec<Vec<String>>,
     /// What the checkpoint says about itself.
     pub metadata: BTreeMap<String, String>,
     /// With `--tensors`, once it is ready; else `null`.

@@ -12,6 +12,10 @@ data! { $
         read_bytes: u64,
         /// Bytes of tensors in slabs that are shared with another version.
         shared_tensor_bytes: u64,
+        /// Bytes that the files have twice and that are stored once, because they say that the tensors are tied.
+        tied_bytes: u64,
+        /// The names of each tensor that has several because of that.
+        tied: Vec<Vec<String>>,
         /// Some files were not in the page cache and were read past it.
         cold: bool,
         /// Why no slab is shared with the version that it is like, if there is one.
@@ -26,7 +30,7 @@ data! { $
     pub struct Unshared as unshared_fields {
         /// That version's tag.
         version: Text<VersionTag>,
-        /// `device`, `audience`, `slab_bytes` or `tensors`: what differs.
+        /// `device`, `audience`, `slab_bytes`, `tensors` or `ties`: what differs.
         why: &'static str,
         /// The same in words.
         reason: &'static str,

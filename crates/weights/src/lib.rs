@@ -14,6 +14,7 @@ pub mod header;
 pub mod layout;
 pub mod pieces;
 pub mod plan;
+pub mod ties;
 pub mod writer;
 
 pub use checkpoint::{Checkpoint, CheckpointError, OtherFormat, SourceFile, SourceTensor};

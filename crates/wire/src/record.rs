@@ -43,6 +43,11 @@ pub enum Record {
     SlabMade(SlabRecord),
     /// A lease on the slab ended by death: it is never recycled.
     SlabTainted(SlabId),
+    /// A user other than the owner gets a lease on a tensor of the slab, for the first time.
+    SlabBorrowed {
+        slab: SlabId,
+        user: u32,
+    },
     /// The slab's descriptor will be dropped.
     SlabGone(SlabId),
     TensorMade(TensorRecord),
@@ -78,6 +83,11 @@ pub enum Record {
     },
     /// No new leases on it.
     VersionDraining(VersionId),
+    /// A user other than the owner gets a lease on it, for the first time.
+    VersionBorrowed {
+        version: VersionId,
+        user: u32,
+    },
     /// It has no parts any more.
     VersionGone(VersionId),
     /// A tensor, or the model of a version, has another name.
@@ -126,6 +136,9 @@ fn write(record: &Record) -> Option<fb::Body> {
         R::ClientGone(client) => B::ClientGone(Box::new(client::write_gone(*client))),
         R::SlabMade(slab) => B::SlabMade(Box::new(slab::write_made(slab))),
         R::SlabTainted(slab) => B::SlabTainted(Box::new(slab::write_tainted(*slab))),
+        R::SlabBorrowed { slab, user } => {
+            B::SlabBorrowed(Box::new(slab::write_borrowed(*slab, *user)))
+        }
         R::SlabGone(slab) => B::SlabGone(Box::new(slab::write_gone(*slab))),
         R::TensorMade(tensor) => B::TensorMade(Box::new(tensor::write_made(tensor))),
         R::TensorPublished { tensor, token, generation, name, replaced } => {
@@ -150,6 +163,9 @@ fn write(record: &Record) -> Option<fb::Body> {
             B::VersionCurrent(Box::new(version::write_current(*version, *token)))
         }
         R::VersionDraining(id) => B::VersionDraining(Box::new(version::write_draining(*id))),
+        R::VersionBorrowed { version, user } => {
+            B::VersionBorrowed(Box::new(version::write_borrowed(*version, *user)))
+        }
         R::VersionGone(id) => B::VersionGone(Box::new(version::write_gone(*id))),
         R::Renamed { object, name, token } => {
             B::Renamed(Box::new(tensor::write_renamed(*object, name, *token)))
@@ -168,6 +184,7 @@ fn read(body: fb::BodyRef<'_>) -> Read<Record> {
         B::ClientGone(it) => uuid("client", it.client()?).map(ClientId).map(R::ClientGone),
         B::SlabMade(it) => slab::read_made(it).map(R::SlabMade),
         B::SlabTainted(it) => uuid("slab", it.slab()?).map(SlabId).map(R::SlabTainted),
+        B::SlabBorrowed(it) => slab::read_borrowed(it),
         B::SlabGone(it) => uuid("slab", it.slab()?).map(SlabId).map(R::SlabGone),
         B::TensorMade(it) => tensor::read_made(it).map(R::TensorMade),
         B::TensorPublished(it) => tensor::read_published(it),
@@ -180,6 +197,7 @@ fn read(body: fb::BodyRef<'_>) -> Read<Record> {
         B::VersionDraining(it) => {
             uuid("version", it.version()?).map(VersionId).map(R::VersionDraining)
         }
+        B::VersionBorrowed(it) => version::read_borrowed(it),
         B::VersionGone(it) => uuid("version", it.version()?).map(VersionId).map(R::VersionGone),
         B::Renamed(it) => tensor::read_renamed(it),
     }

@@ -118,6 +118,9 @@ class ClosedError(Invalid):
 class NotFound(Error, LookupError):
     """No such object, or none that is shared with the caller; see ``similar``."""
 
+    ended_ago_ms: int | None
+    """The time since an object of that name ended, where that is why it is not found."""
+
 class NoTensor(NotFound, KeyError):
     """The model has no tensor of this name."""
 
@@ -524,6 +527,10 @@ class LoadReport:
     """Bytes that were found in ``like`` and are shared with it."""
     shared_bytes: int
     """The same as ``shared_tensor_bytes``."""
+    tied_bytes: int
+    """Bytes that the files have twice and that are stored once, because they say that the tensors are tied."""
+    tied: _list[_list[str]]
+    """The names of each tensor that has several because of that."""
     read_bytes: int
     """Bytes read from files, those that were only compared included."""
     cold: bool
@@ -539,7 +546,7 @@ class Unshared:
 
     version: str
     """That version's tag."""
-    why: Literal["device", "audience", "slab_bytes", "tensors"]
+    why: Literal["device", "audience", "slab_bytes", "tensors", "ties"]
     """What differs."""
     reason: str
     """The same in words."""

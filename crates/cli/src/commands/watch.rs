@@ -1,9 +1,11 @@
 //! `--watch`: the same answer again and again, drawn in place.
 
 use std::io::{IsTerminal, Read};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, Thread};
 use std::time::Duration;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 
 use super::events::nobody_reads;
 use crate::args::Watch;
@@ -18,6 +20,11 @@ const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 const HOME: &str = "\x1b[H";
 const REST_OF_LINE: &str = "\x1b[K";
 const REST_OF_SCREEN: &str = "\x1b[J";
+
+/// Held while a picture is drawn, and while the program is stopped: nothing is drawn over the shell.
+static DRAWING: Mutex<()> = Mutex::new(());
+/// How often a program that goes on in the background looks whether it is in front again.
+const BACKGROUND: Duration = Duration::from_millis(100);
 
 /// Prints once, or again and again where that was asked for.
 ///
@@ -37,7 +44,8 @@ pub fn run(watch: Watch, printer: &Printer, mut print: impl FnMut(&Printer) -> O
             let gap = if printer.is_json() { "" } else { "\n" };
             printer.line(format_args!("{text}{gap}"))?;
         }
-        std::thread::sleep(interval);
+        // Back from being stopped it is drawn at once.
+        thread::park_timeout(interval);
         if nobody_reads() {
             return Err(CommandError::Closed);
         }
@@ -64,6 +72,7 @@ fn draw(text: &str, interval: Duration, printer: &Printer) -> Outcome {
     let every = units::span(u64::try_from(interval.as_millis()).unwrap_or(u64::MAX));
     let clock = moment::clock(units::now_unix_ms());
     let title = printer.paint(Tone::Dim, format_args!("{clock}, every {every}; Ctrl-C ends it"));
+    let _drawing = DRAWING.lock().unwrap_or_else(PoisonError::into_inner);
     printer.raw(picture(&title, text, rows).as_bytes())
 }
 
@@ -90,7 +99,8 @@ fn picture(title: &str, text: &str, rows: usize) -> String {
     picture + REST_OF_SCREEN
 }
 
-/// The other screen; the first one is back when this is dropped, or a signal ends the program.
+/// The other screen; the first one is back when this is dropped, a signal ends the program, or Ctrl-Z
+/// stops it.
 struct Screen<'a>(&'a Printer);
 
 impl<'a> Screen<'a> {
@@ -98,6 +108,8 @@ impl<'a> Screen<'a> {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             leave_on(signal).map_err(|error| failed("waiting for signals", error))?;
         }
+        leave_while_stopped(thread::current())
+            .map_err(|error| failed("waiting for signals", error))?;
         printer.raw(ENTER.as_bytes())?;
         Ok(Self(printer))
     }
@@ -112,13 +124,39 @@ impl Drop for Screen<'_> {
 fn leave_on(signal: i32) -> std::io::Result<()> {
     let (mut read, write) = std::io::pipe()?;
     signal_hook::low_level::pipe::register(signal, write)?;
-    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
         if read.read_exact(&mut [0]).is_ok() {
             let _ = Printer::plain(false).raw(LEAVE.as_bytes());
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     })?;
     Ok(())
+}
+
+fn leave_while_stopped(drawer: Thread) -> std::io::Result<()> {
+    let (mut read, write) = std::io::pipe()?;
+    signal_hook::low_level::pipe::register(SIGTSTP, write)?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let printer = Printer::plain(false);
+        while read.read_exact(&mut [0]).is_ok() {
+            let _drawing = DRAWING.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = printer.raw(LEAVE.as_bytes());
+            // Returns when the program goes on.
+            let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
+            while is_in_background() {
+                thread::sleep(BACKGROUND);
+            }
+            let _ = printer.raw(ENTER.as_bytes());
+            drawer.unpark();
+        }
+    })?;
+    Ok(())
+}
+
+/// Whether the terminal belongs to other programs now.
+fn is_in_background() -> bool {
+    let in_front = rustix::termios::tcgetpgrp(std::io::stdout());
+    in_front.is_ok_and(|group| group != rustix::process::getpgrp())
 }
 
 #[cfg(test)]

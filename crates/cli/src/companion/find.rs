@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(found("x"), Ok(Some(last.clone())), "the first is not executable");
         mode(&first, 0o755);
         assert_eq!(found("x"), Ok(Some(first.clone())));
-        mode(&first, 0o775);
+        mode(&first, 0o757);
         assert_eq!(found("x"), Ok(Some(last.clone())), "others can write the first");
         fs::remove_file(&last).unwrap();
         let Err(Refusal::Unsafe(why)) = found("x") else { panic!("it is run") };

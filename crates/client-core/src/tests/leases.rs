@@ -6,7 +6,7 @@ use millpond_wire::message::ReplyBody;
 use millpond_wire::{ErrorKind, TensorId};
 
 use super::*;
-use crate::{Duty, Retiring};
+use crate::{Duty, End, Retiring};
 
 /// Has the pond told, and confirmed.
 fn release(bench: &mut Bench, leases: Vec<LeaseId>) -> Vec<TensorId> {
@@ -179,6 +179,88 @@ fn a_tensor_without_a_name_is_deleted_with_the_lease_that_nobody_took() {
     assert!(bench.answer(&mut call, grant(lease)));
     call.end(&mut bench.session, Ended::Well);
     assert_eq!(release(&mut bench, vec![lease]), []);
+}
+
+#[test]
+fn a_tensor_that_was_never_asked_for_is_not_remembered() {
+    type Story = fn(&mut Bench, &mut Call) -> Ended;
+    let stories: [(&str, Story, bool); 7] = [
+        ("never sent", |_, _| Ended::Badly, false),
+        (
+            "it did not get out",
+            |bench, call| {
+                assert!(matches!(bench.next(call), Next::Send(_)));
+                call.unsent(&mut bench.session);
+                Ended::Badly
+            },
+            false,
+        ),
+        (
+            "put off until its time was over",
+            |bench, call| {
+                bench.send(call);
+                assert!(!bench.answer(call, failure(ErrorKind::Later)));
+                bench.session.closed();
+                bench.pass(Duration::from_secs(1));
+                assert!(matches!(bench.next(call), Next::Failed(End::Closed)));
+                Ended::Badly
+            },
+            false,
+        ),
+        (
+            "refused when it is given up",
+            |bench, call| {
+                bench.send(call);
+                bench.reply(call.number(), failure(ErrorKind::GpuFull));
+                call.give_up(&mut bench.session);
+                Ended::Badly
+            },
+            false,
+        ),
+        (
+            "its repeat is refused when it is given up",
+            |bench, call| {
+                bench.send(call);
+                bench.hang_up();
+                bench.connect(&[]);
+                bench.send(call);
+                bench.reply(call.number(), failure(ErrorKind::GpuFull));
+                call.give_up(&mut bench.session);
+                Ended::Badly
+            },
+            true,
+        ),
+        (
+            "given up on its way",
+            |bench, call| {
+                bench.send(call);
+                call.give_up(&mut bench.session);
+                Ended::Badly
+            },
+            true,
+        ),
+        (
+            "on its way when the connection breaks, and not sent again",
+            |bench, call| {
+                bench.send(call);
+                bench.hang_up();
+                bench.connect(&[]);
+                assert!(matches!(bench.next(call), Next::Send(_)));
+                call.unsent(&mut bench.session);
+                Ended::Badly
+            },
+            true,
+        ),
+    ];
+    for (story, play, is_remembered) in stories {
+        let mut bench = Bench::up();
+        let (tensor, lease) = (TensorId::random(), bench.session.new_lease());
+        let mut call = bench.call(unnamed(tensor, lease));
+        let ended = play(&mut bench, &mut call);
+        call.end(&mut bench.session, ended);
+        let gone = bench.session.released(&[lease]);
+        assert_eq!(gone == [tensor], is_remembered, "{story}");
+    }
 }
 
 #[test]

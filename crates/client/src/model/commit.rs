@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use millpond_wire::ErrorKind;
-use millpond_wire::manifest::slab_hash;
 use millpond_wire::message::VersionInfo;
 
 use super::Activate;
 use super::stage::{Slot, Staging};
+use super::template;
 use super::version::label;
 use crate::weights::contents::Reading;
 use crate::{Error, Result};
@@ -47,14 +47,8 @@ impl Staging {
                 tensor.hash = hashes.tensor(index).ok_or_else(missing)?;
             }
         }
-        let mut of_slab = vec![Vec::new(); self.manifest.slabs.len()];
-        for tensor in &self.manifest.tensors {
-            of_slab[tensor.slab].push(tensor.hash);
-        }
-        let slabs = self.manifest.slabs.iter_mut().zip(&self.slots).zip(of_slab);
-        for ((slab, _), tensors) in slabs.filter(|((_, slot), _)| **slot == Slot::Own) {
-            slab.hash = slab_hash(tensors);
-        }
+        let slots = &self.slots;
+        template::hash_slabs(&mut self.manifest, |slab| slots[slab] == Slot::Own);
         Ok(())
     }
 }

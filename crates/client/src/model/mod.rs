@@ -17,7 +17,7 @@ mod follow;
 pub(crate) mod granted;
 mod stage;
 mod staged;
-mod template;
+pub(crate) mod template;
 mod tensor;
 mod unfinished;
 mod version;

@@ -2,7 +2,7 @@
 
 pub(super) use millpond_weights::DEFAULT_SLAB_BYTES as SLAB_BYTES;
 use millpond_weights::Layout;
-use millpond_wire::manifest::{Manifest, ManifestSlab, ManifestTensor};
+use millpond_wire::manifest::{Manifest, ManifestSlab, ManifestTensor, slab_hash};
 use millpond_wire::{ContentHash, Dtype, ErrorKind, Shape, VersionTarget, caps};
 
 use crate::{Error, Result};
@@ -59,7 +59,7 @@ pub(super) fn laid_out(
 }
 
 /// Gives tensors further names: same place, same bytes.
-fn tie(manifest: &mut Manifest, ties: &[(String, String)]) -> Result<()> {
+pub(crate) fn tie(manifest: &mut Manifest, ties: &[(String, String)]) -> Result<()> {
     let refuse = |message: String| Err(Error::version(ErrorKind::Invalid, message, None));
     let mut tied = Vec::with_capacity(ties.len());
     for (name, to) in ties {
@@ -79,6 +79,19 @@ fn tie(manifest: &mut Manifest, ties: &[(String, String)]) -> Result<()> {
     match manifest.tensors.windows(2).find(|pair| pair[0].name == pair[1].name) {
         Some(pair) => refuse(format!("tensor '{}' appears twice", pair[0].name.escape_debug())),
         None => Ok(()),
+    }
+}
+
+/// Gives these slabs the hash over the hashes of all names in them.
+pub(crate) fn hash_slabs(manifest: &mut Manifest, wanted: impl Fn(usize) -> bool) {
+    let mut of_slab = vec![Vec::new(); manifest.slabs.len()];
+    for tensor in &manifest.tensors {
+        of_slab[tensor.slab].push(tensor.hash);
+    }
+    for (index, (slab, tensors)) in manifest.slabs.iter_mut().zip(of_slab).enumerate() {
+        if wanted(index) {
+            slab.hash = slab_hash(tensors);
+        }
     }
 }
 

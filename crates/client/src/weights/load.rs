@@ -20,10 +20,11 @@ use super::hub::{self, Located};
 use super::like::Compare;
 use super::stop::{GoOn, Stop};
 use super::teller::Teller;
+use super::ties::Ties;
 use super::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded, Unshared, UnsharedWhy};
 use crate::expected::expect_moves;
 use crate::link::Link;
-use crate::model::Activate;
+use crate::model::{Activate, template};
 use crate::transfer::lanes;
 use crate::{Error, IntoVersion, Pond, Result};
 
@@ -53,7 +54,7 @@ impl Pond {
         told.begin(LoadPhase::Checking, 0);
         let model = model_name(&spec.model).map_err(|error| invalid(error.to_string()))?;
         let located = hub::locate_all(&spec.paths)?;
-        let found = self.neighbours(&spec, &model)?;
+        let mut found = self.neighbours(&spec, &model)?;
         let activate = activate(&spec, &found);
         let device = spec.device.or(found.like.as_ref().map(|like| like.info.device));
         let link = &self.core().link;
@@ -61,11 +62,12 @@ impl Pond {
         expect_moves(link, device, &model)?;
         took("a mover is asked for");
 
-        let opened = Opened::new(&located, &spec)?;
+        let opened = Opened::new(&located, &spec, &mut told, &stop)?;
         took("the files are checked");
         let audience = if model.is_public() { Audience::Everybody } else { spec.audience };
-        let (layout, unshared) = match &found.like {
-            Some(like) => fitting(opened.layout, &spec, like, device, audience),
+        let ties = opened.ties;
+        let (layout, unshared) = match &mut found.like {
+            Some(like) => fitting(opened.layout, &ties, &spec, like, device, audience),
             None => (opened.layout, None),
         };
         let twin = found.like.filter(|_| unshared.is_none());
@@ -76,7 +78,7 @@ impl Pond {
             hashes: TensorHashes::new(&layout),
             layout: &layout,
             stop: &stop,
-            bytes_read: 0,
+            bytes_read: ties.bytes_read,
         };
         let mut shared = load.compare(twin.as_ref(), &mut told)?;
         let stage = |parts| VersionStage {
@@ -95,7 +97,7 @@ impl Pond {
         took("the bytes are there");
         let manifest = filled
             .and_then(|()| opened.checkpoint.check_unchanged().map_err(unreadable))
-            .and_then(|()| load.manifest());
+            .and_then(|()| load.manifest(&ties));
         let manifest = match manifest {
             Ok(manifest) => Manifest {
                 metadata: opened.checkpoint.metadata,
@@ -108,7 +110,8 @@ impl Pond {
         let info = staged.commit(&manifest, activate)?;
         took("it is committed");
         let (elapsed, cold) = (begun.elapsed(), opened.files.is_cold());
-        Ok(Loaded { info, bytes_read, bytes_shared, elapsed, cold, unshared })
+        let Ties { names: tied, bytes: bytes_tied, .. } = ties;
+        Ok(Loaded { info, bytes_read, bytes_shared, tied, bytes_tied, elapsed, cold, unshared })
     }
 
     /// The version that equal slabs are shared with, and whether the model has a current one.
@@ -146,20 +149,23 @@ struct Neighbours {
 /// can. Only memory of one GPU that is for the same people is shared.
 fn fitting(
     layout: Layout,
+    ties: &Ties,
     spec: &LoadSpec,
-    like: &LeasedVersion,
+    like: &mut LeasedVersion,
     device: Option<GpuUuid>,
     audience: Audience,
 ) -> (Layout, Option<Unshared>) {
-    let info = &like.info;
-    let unshared = |why| Some(Unshared { with: info.tag.clone(), why });
-    if Some(info.device) != device {
+    let with = like.info.tag.clone();
+    let unshared = |why| Some(Unshared { with, why });
+    if Some(like.info.device) != device {
         return (layout, unshared(UnsharedWhy::Device));
     }
-    if info.audience != audience {
+    if like.info.audience != audience {
         return (layout, unshared(UnsharedWhy::Audience));
     }
-    if info.layout == Some(layout.hash()) {
+    let untied = like.is_tied_otherwise(&layout, &ties.names);
+    let like_hash = like.strip(&layout);
+    if like_hash == Some(layout.hash()) {
         return (layout, None);
     }
     let mut slabs: Vec<(u64, usize)> = like.parts.iter().map(|part| (part.bytes, 0)).collect();
@@ -168,10 +174,11 @@ fn fitting(
             *tensors += 1;
         }
     }
-    let other = info.layout.and_then(|hash| layout.in_slabs_like(&slabs, hash));
+    let other = like_hash.and_then(|hash| layout.in_slabs_like(&slabs, hash));
     match other {
         Some(other) if spec.slab_bytes.is_none() => (other, None),
         Some(_) => (layout, unshared(UnsharedWhy::SlabBytes)),
+        None if untied => (layout, unshared(UnsharedWhy::Ties)),
         None => (layout, unshared(UnsharedWhy::Tensors)),
     }
 }
@@ -185,22 +192,32 @@ fn is_unshareable(kind: ErrorKind) -> bool {
 /// A checkpoint that was read as far as its headers go, and where its tensors will lie.
 struct Opened {
     checkpoint: Checkpoint,
+    /// Without those that are further names of others.
     planned: Vec<PlannedTensor>,
+    ties: Ties,
     layout: Layout,
     files: Files,
 }
 
 impl Opened {
-    fn new(located: &[Located], spec: &LoadSpec) -> Result<Self> {
+    fn new(
+        located: &[Located],
+        spec: &LoadSpec,
+        told: &mut Teller<'_>,
+        stop: &Stop,
+    ) -> Result<Self> {
         let paths: Vec<PathBuf> = located.iter().map(|it| it.path.clone()).collect();
         let checkpoint = Checkpoint::open(&paths).map_err(unreadable)?;
-        let planned = spec.plan.apply(&checkpoint).map_err(|error| invalid(error.to_string()))?;
+        let planned = spec.plan.apply(&checkpoint);
+        let mut planned = planned.map_err(|error| invalid(error.to_string()))?;
+        // It looks at the page cache, which comparing fills.
+        let files = Files::open(&checkpoint, &planned)?;
+        let ties = Ties::take(&checkpoint, &mut planned, told, stop)?;
         let described =
             planned.iter().map(|tensor| (tensor.name.as_str(), tensor.dtype, &tensor.shape));
         let layout = Layout::new(described, spec.slab_bytes.unwrap_or(DEFAULT_SLAB_BYTES))
             .map_err(|error| invalid(error.to_string()))?;
-        let files = Files::open(&checkpoint, &planned)?;
-        Ok(Self { checkpoint, planned, layout, files })
+        Ok(Self { checkpoint, planned, ties, layout, files })
     }
 }
 
@@ -289,10 +306,15 @@ impl Load<'_> {
     }
 
     /// The manifest, once every byte has its hash.
-    fn manifest(&self) -> Result<Manifest> {
+    fn manifest(&self, ties: &Ties) -> Result<Manifest> {
         let hashes = self.hashes.finish(self.layout);
         let hashes = hashes.map_err(|missing| Error::Protocol(missing.to_string()))?;
-        Ok(self.layout.manifest(&hashes))
+        let mut manifest = self.layout.manifest(&hashes);
+        if !ties.names.is_empty() {
+            template::tie(&mut manifest, &ties.names)?;
+            template::hash_slabs(&mut manifest, |_| true);
+        }
+        Ok(manifest)
     }
 }
 

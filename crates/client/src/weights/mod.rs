@@ -22,6 +22,7 @@ mod stop;
 mod teller;
 #[cfg(test)]
 mod tests;
+mod ties;
 mod unfinished;
 mod verify;
 

@@ -1,5 +1,6 @@
 //! What is to be loaded, how far it is, and what came of it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -121,7 +122,7 @@ impl LoadSpec {
 /// What a load is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadPhase {
-    /// Files are opened and their headers checked.
+    /// Files are opened and their headers checked; tensors that are said to be tied are compared.
     Checking,
     /// Files are compared with the version that this one is like.
     Hashing,
@@ -174,6 +175,8 @@ pub enum UnsharedWhy {
     SlabBytes,
     /// It has other tensors, or they are of another dtype or shape.
     Tensors,
+    /// It has the same tensors, but only one of the two stores those that are tied once.
+    Ties,
 }
 
 impl UnsharedWhy {
@@ -185,6 +188,7 @@ impl UnsharedWhy {
             Self::Audience => "audience",
             Self::SlabBytes => "slab_bytes",
             Self::Tensors => "tensors",
+            Self::Ties => "ties",
         }
     }
 
@@ -196,6 +200,7 @@ impl UnsharedWhy {
             Self::Audience => "it is shared with other people",
             Self::SlabBytes => "its slabs have another size",
             Self::Tensors => "its tensors have other names, dtypes or shapes",
+            Self::Ties => "other tensors are tied in it",
         }
     }
 }
@@ -209,10 +214,29 @@ pub struct Loaded {
     pub bytes_read: u64,
     /// Bytes of tensors in slabs that are shared with another version.
     pub bytes_shared: u64,
+    /// Names of tensors that have no bytes of their own, each with the tensor whose bytes it has: the
+    /// files have both, and say that they are tied.
+    pub tied: Vec<(String, String)>,
+    /// Bytes that are stored once because of that, and are in the files twice.
+    pub bytes_tied: u64,
     /// How long it took.
     pub elapsed: Duration,
     /// Some of the files were not in the page cache and were read past it.
     pub cold: bool,
     /// Why nothing could be shared with the version that it is like, if there is one.
     pub unshared: Option<Unshared>,
+}
+
+impl Loaded {
+    /// The names of each tensor that has several, sorted.
+    pub(crate) fn names(&self) -> Vec<Vec<String>> {
+        let mut by_tensor: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for (name, to) in &self.tied {
+            by_tensor.entry(to).or_insert_with(|| vec![to.clone()]).push(name.clone());
+        }
+        let mut all: Vec<Vec<String>> = by_tensor.into_values().collect();
+        all.iter_mut().for_each(|names| names.sort());
+        all.sort();
+        all
+    }
 }

@@ -1,5 +1,7 @@
 //! Loads, verifications and saves against a pond in a thread that keeps slabs in vectors.
 
+mod ties;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;

@@ -4,7 +4,9 @@
 //! It never makes a CUDA context. After export the handle is released, so descriptors are the only
 //! driver state, the same before and after a restart.
 
-use std::collections::HashMap;
+mod order;
+
+use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,6 +16,8 @@ use millpond_cuda::{
     Allocation, CudaError, Device, Driver, DriverChoice, DriverKind, Granularity, Nvml,
 };
 use millpond_wire::{GpuUuid, SlabId};
+
+use order::Order;
 
 use crate::book::ChargedAccounts;
 use crate::descriptors;
@@ -108,25 +112,66 @@ fn serve(
             None
         }
     };
-    for ask in asked {
+    let work = Work { cards, charges, speaker };
+    let mut order = Order::default();
+    loop {
+        asked.try_iter().for_each(|ask| order.add(ask));
+        match order.next() {
+            Some(ask) => work.done(ask, &mut order),
+            None => match asked.recv() {
+                Ok(ask) => order.add(ask),
+                Err(_) => return,
+            },
+        }
+    }
+}
+
+/// What the thread works with.
+struct Work<'a> {
+    cards: Option<Cards>,
+    charges: &'a ChargedAccounts,
+    speaker: &'a Speaker<Told>,
+}
+
+impl Work<'_> {
+    fn done(&self, ask: Ask, order: &mut Order) {
         match ask {
             Ask::MakeSlab { slab, device, bytes, user } => {
-                let result = match &cards {
-                    Some(cards) => make_charged(cards, charges, (slab, device, bytes, user)),
-                    None => Err(DriverFailure {
-                        out_of_memory: false,
-                        text: "there is no driver".to_owned(),
-                        over_limit: None,
-                    }),
+                let mut result = self.make(slab, device, bytes, user);
+                let rest = match &result {
+                    Err(_) => order.take_rest(),
+                    Ok(_) => VecDeque::new(),
                 };
-                speaker.say(Told::SlabMade { slab, result });
+                if !rest.is_empty() {
+                    // What was given back before this was asked counts for it.
+                    rest.into_iter().for_each(|ask| self.done(ask, order));
+                    result = self.make(slab, device, bytes, user);
+                }
+                self.speaker.say(Told::SlabMade { slab, result });
             }
             Ask::ReadPhysical => {
-                let used = cards.as_ref().map(Cards::physical).unwrap_or_default();
-                speaker.say(Told::Physical(used));
+                let used = self.cards.as_ref().map(Cards::physical).unwrap_or_default();
+                self.speaker.say(Told::Physical(used));
             }
             Ask::Close(fd) => drop(fd),
-            Ask::SlabGone(slab) => charges.give_back(slab),
+            Ask::SlabGone(slab) => self.charges.give_back(slab),
+        }
+    }
+
+    fn make(
+        &self,
+        slab: SlabId,
+        device: GpuUuid,
+        bytes: u64,
+        user: u32,
+    ) -> Result<SharedFd, DriverFailure> {
+        match &self.cards {
+            Some(cards) => make_charged(cards, self.charges, (slab, device, bytes, user)),
+            None => Err(DriverFailure {
+                out_of_memory: false,
+                text: "there is no driver".to_owned(),
+                over_limit: None,
+            }),
         }
     }
 }

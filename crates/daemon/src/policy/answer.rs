@@ -3,7 +3,7 @@
 use millpond_wire::message::ReplyBody;
 use millpond_wire::{ErrorKind, Failure};
 
-use super::ports::PortError;
+use super::ports::{HoldError, PortError};
 
 /// What became of a request that was not refused.
 #[derive(Debug)]
@@ -35,6 +35,21 @@ pub(super) fn draining() -> Failure {
 
 pub(super) fn from_port(error: PortError) -> Failure {
     Failure::new(ErrorKind::Internal, format!("the change could not be made durable: {error}"))
+}
+
+pub(super) fn from_hold(error: HoldError) -> Failure {
+    match error {
+        HoldError::Full => Failure::new(
+            ErrorKind::Later,
+            "the keeper of this pond takes nothing at the moment, and what it does not hold could \
+             be lost",
+        )
+        .hint(
+            "try again in a moment: a keeper that hangs is replaced after 2 s; `millpond status` \
+             says which process it is",
+        ),
+        HoldError::Refused(error) => from_port(error),
+    }
 }
 
 /// A tensor or a version that was there a moment ago.

@@ -184,10 +184,10 @@ impl<F> Clients<F> {
         client.is_some_and(|client| !std::mem::replace(&mut client.announced, true))
     }
 
-    /// Whether a client that has not claimed yet may hold something of this owner.
-    pub(super) fn may_be_held(&self, could_use: impl Fn(&Caller) -> bool) -> bool {
+    /// Whether a client has not claimed yet of which `may_hold` is true.
+    pub(super) fn may_be_held(&self, may_hold: impl Fn(&Caller) -> bool) -> bool {
         self.unclaimed > 0
-            && self.clients.values().any(|client| client.unclaimed && could_use(&client.caller))
+            && self.clients.values().any(|client| client.unclaimed && may_hold(&client.caller))
     }
 
     /// Clients without a connection.

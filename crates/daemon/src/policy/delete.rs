@@ -58,12 +58,19 @@ impl<P: Ports> Pond<P> {
         Ok(())
     }
 
-    /// Deletes what ends with its creator.
-    pub(super) fn delete_ephemeral(&mut self, ports: &mut P, creator: ClientId) {
-        for id in self.catalog.ephemeral_of(creator) {
-            if let Err(error) = self.delete_now(ports, id, "its creator is gone") {
-                tracing::error!(tensor = %id, "could not record a delete: {error}");
-            }
+    /// Deletes everything that ends with this client.
+    pub(super) fn delete_all_ephemeral(&mut self, ports: &mut P, creator: ClientId) {
+        for id in self.catalog.ephemeral_of(creator).collect::<Vec<_>>() {
+            self.delete_ephemeral(ports, id);
         }
+    }
+
+    /// Deletes what ends with its creator. Whether that could be recorded.
+    pub(super) fn delete_ephemeral(&mut self, ports: &mut P, id: TensorId) -> bool {
+        let deleted = self.delete_now(ports, id, "its creator is gone");
+        if let Err(error) = &deleted {
+            tracing::error!(tensor = %id, "could not record a delete: {error}");
+        }
+        deleted.is_ok()
     }
 }

@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use millpond_view::units;
-use millpond_wire::message::{ReplyBody, Target, TensorGet, TensorGrant, WAIT_FOREVER};
+use millpond_wire::message::{
+    ReplyBody, RequestBody, Target, TensorGet, TensorGrant, WAIT_FOREVER,
+};
 use millpond_wire::record::CountedLease;
 use millpond_wire::{
     Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId, TensorName,
@@ -12,6 +14,7 @@ use millpond_wire::{
 
 use super::answer::{Answer, Answered};
 use super::catalog::{NameKey, Tensor, is_in_public, public_of, way_out};
+use super::keeper_room::ask_again;
 use super::leases::{Lease, Wanted, number_in_use};
 use super::owner::{Caller, not_shared};
 use super::parked::{RequestId, WaitKey, Wish};
@@ -187,6 +190,7 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::Denied, message)
                 .hint("the admin socket can list and delete tensors, but not map them"));
         }
+        self.record_borrower(ports, id, target)?;
         let mut counted = false;
         if counts && self.leases.get(id, lease).is_none() {
             let by = CountedLease { client: id, lease, mode, ended: false, asked };
@@ -246,7 +250,10 @@ impl<P: Ports> Pond<P> {
             let (conn, Wish::Get(get)) = (parked.by.conn, &parked.wish) else { continue };
             if self.could_have(conn, get, id) {
                 let on = self.wanted(get);
+                let again = ask_again(ports, || RequestBody::TensorGet(get.clone()));
+                let by = parked.by;
                 let answer = self.grant(ports, conn, id.into(), on, true);
+                let answer = self.or_wait_for_keeper(ports, by, again, answer);
                 self.answer_parked(ports, Some(ticket), answer);
             }
         }

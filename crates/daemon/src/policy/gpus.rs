@@ -1,6 +1,6 @@
 //! The GPUs, and whether the driver can be asked for memory on them.
 
-use millpond_wire::message::ReplyBody;
+use millpond_wire::message::{ReplyBody, RequestBody};
 use millpond_wire::record::DeviceRecord;
 use millpond_wire::{ErrorKind, Failure, GpuUuid};
 
@@ -127,12 +127,14 @@ impl<P: Ports> Pond<P> {
     /// Tries a parked request once more from the start.
     pub(super) fn resume(&mut self, ports: &mut P, parked: Parked) {
         let by = parked.by;
-        let answer = match parked.wish {
-            Wish::Create(create) | Wish::CreateIn(_, create) => self.create(ports, by, create),
-            Wish::Stage(stage) => self.stage(ports, by, stage),
+        let body = match parked.wish {
+            Wish::Create(create) | Wish::CreateIn(_, create) => RequestBody::TensorCreate(create),
+            Wish::Stage(stage) => RequestBody::VersionStage(stage),
+            Wish::Again(body) => *body,
             // The others are answered where they are woken.
             _ => return,
         };
+        let answer = self.attempt(ports, by, body, None);
         self.respond(ports, by, answer);
     }
 

@@ -7,7 +7,7 @@ use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcom
 use millpond_wire::record::{ClientRecord, Record};
 use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, caps};
 
-use super::answer::{Answer, Answered, from_port, now};
+use super::answer::{Answer, Answered, from_hold, from_port, now};
 use super::clients::Client;
 use super::identity::Identity;
 use super::leases::Lease;
@@ -128,7 +128,7 @@ impl<P: Ports> Pond<P> {
             None => self.watch_process(ports, id, conn)?,
         };
         let Some(client) = self.clients.get(id) else { return Ok(()) };
-        ports.hold(Held::Client(id), Backing::default(), &pidfd).map_err(from_port)?;
+        ports.hold(Held::Client(id), Backing::default(), &pidfd).map_err(from_hold)?;
         if let Err(error) = ports.journal(&client_record(id, client)) {
             ports.let_go(Held::Client(id), Some(pidfd));
             return Err(from_port(error));
@@ -215,6 +215,7 @@ impl<P: Ports> Pond<P> {
             }
             // What an earlier daemon granted stays granted, whatever the caps are now.
             self.record_client(ports, id)?;
+            self.record_borrower(ports, id, target)?;
             let begun = Lease { target, mode, since_ms, counted: false, asked: 0 };
             self.leases.begin(&account, id, lease, begun);
             if let LeaseTarget::Tensor(tensor) = target {
@@ -272,15 +273,6 @@ impl<P: Ports> Pond<P> {
         self.happened(ports, EventKind::ClientSilent, None, None, Some(user), text);
     }
 
-    /// The process behind a client is gone: whatever it held has ended, by death.
-    pub fn process_gone(&mut self, ports: &mut P, id: ClientId) {
-        self.end_in_turns(ports, id, Ending::Died, "its process is gone");
-    }
-
-    pub(super) fn goodbye(&mut self, ports: &mut P, id: ClientId) {
-        self.end_in_turns(ports, id, Ending::Released, "said goodbye");
-    }
-
     pub(super) fn end_client(&mut self, ports: &mut P, id: ClientId, ending: Ending, why: &str) {
         let Some(client) = self.clients.get(id) else { return };
         let (unclaimed, caller) = (client.unclaimed, client.caller.clone());
@@ -288,14 +280,17 @@ impl<P: Ports> Pond<P> {
         if ending == Ending::Died && unclaimed {
             // What it held is not known, so nothing that it could have held is recycled.
             self.slabs.taint_recovered(ports, &caller);
+            self.taint_recovered_versions(ports, &caller);
         }
-        self.end_leases(ports, id, &leases, ending);
+        for lease in leases {
+            self.end_lease_of(ports, id, lease, ending);
+        }
         let Some(client) = self.clients.remove(id) else { return };
         if unclaimed {
             self.claims_settled(ports, &caller);
         }
         self.cancel_moves(ports, id);
-        self.delete_ephemeral(ports, id);
+        self.delete_all_ephemeral(ports, id);
         self.unmake_of(ports, id);
         self.give_up_staged(ports, id);
         ports.unwatch(id);

@@ -126,7 +126,7 @@ impl<P: Ports> Pond<P> {
     /// When it was last learned what somebody held, or had held, of this slab.
     pub(super) fn settled_for(&self, slab: millpond_wire::SlabId) -> u64 {
         let Some(slab) = self.slabs.get(slab) else { return 0 };
-        self.catalog.last_settled(|caller| caller.may_use(&slab.class.owner, slab.class.audience))
+        self.catalog.last_settled(|caller| slab.may_be_held_by(caller))
     }
 
     fn end(&mut self, ports: &mut P, id: TensorId, why: &str) {

@@ -2,10 +2,10 @@
 
 use millpond_wire::{Failure, SlabId};
 
-use super::answer::from_port;
+use super::answer::from_hold;
 use super::parked::Until;
 use super::pond::Pond;
-use super::ports::{DriverFailure, Ports};
+use super::ports::{DriverFailure, HoldError, Ports};
 use super::slabs::{PendingSlab, SlabClass, SlabSize};
 
 /// How often a slab is tried that the card had no memory for, with pauses that double.
@@ -56,7 +56,16 @@ impl<P: Ports> Pond<P> {
         let failure = match result {
             Ok(fd) => {
                 let made = (pending.class.clone(), pending.bytes);
-                self.slabs.commit(ports, id, made, fd).map_err(from_port).err()
+                match self.slabs.commit(ports, id, made, fd.clone()) {
+                    Ok(()) => None,
+                    Err(HoldError::Full) => {
+                        // Whoever waits for it waits on.
+                        self.pending_slabs.insert(id, pending);
+                        self.unheld_slabs.push_back((id, fd));
+                        return;
+                    }
+                    Err(error) => Some(from_hold(error)),
+                }
             }
             Err(failure) => Some(self.slab_failure(&pending.class, pending.bytes, &failure)),
         };

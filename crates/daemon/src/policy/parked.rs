@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use millpond_wire::message::{Target, TensorCreate, TensorGet, VersionGet, VersionStage};
+use millpond_wire::message::{
+    RequestBody, Target, TensorCreate, TensorGet, VersionGet, VersionStage,
+};
 use millpond_wire::{SlabId, TensorId, VersionId, VersionTarget};
 
 use super::catalog::NameKey;
@@ -53,6 +55,8 @@ pub(super) enum Wish {
     Move(u64),
     /// Whoever keeps the groups' files.
     Group,
+    /// The keeper has room for what this request has it hold.
+    Again(Box<RequestBody>),
 }
 
 /// What wakes a parked request.
@@ -68,6 +72,7 @@ pub(super) enum Until {
     Slabs(MakingKey),
     Moved(u64),
     Group,
+    Keeper,
 }
 
 /// What a get waits for: an object that comes looks only for those who mean it.
@@ -107,6 +112,7 @@ impl Wish {
             Wish::Slabs(key) => Until::Slabs(*key),
             Wish::Move(job) => Until::Moved(*job),
             Wish::Group => Until::Group,
+            Wish::Again(_) => Until::Keeper,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The state of a pond, and the way of a request to its handler.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use millpond_wire::message::{DecodeError, Reply, ReplyBody, Request, RequestBody};
-use millpond_wire::{ClientId, ErrorKind, Failure};
+use millpond_wire::{ClientId, ErrorKind, Failure, SlabId};
 
 use super::about::{About, Identity};
 use super::answer::{Answer, Answered, done, draining, now};
@@ -11,11 +12,11 @@ use super::caps::{Caps, CapsTold};
 use super::catalog::{Catalog, Tensor};
 use super::clients::Clients;
 use super::complaints::Complaints;
-use super::endings::Endings;
 use super::events::Events;
 use super::gpus::Gpus;
 use super::groups::{GroupReading, GroupWork, OwnedGroups};
 use super::leases::LeaseTable;
+use super::leaving::Leavers;
 use super::models::Models;
 use super::movers::Movers;
 use super::owner::{Caller, Owner};
@@ -33,6 +34,8 @@ pub struct Pond<P: Ports> {
     pub(super) gpus: Gpus,
     pub(super) slabs: Slabs<P::Fd>,
     pub(super) pending_slabs: PendingSlabs,
+    /// Slabs that are made, and that the keeper had no room for.
+    pub(super) unheld_slabs: VecDeque<(SlabId, P::Fd)>,
     pub(super) catalog: Catalog,
     pub(super) leases: LeaseTable,
     pub(super) clients: Clients<P::Fd>,
@@ -43,7 +46,7 @@ pub struct Pond<P: Ports> {
     pub(super) unfreed: super::unfreed::Unfreed,
     pub(super) accounts: Accounts,
     pub(super) turns: Turns,
-    pub(super) endings: Endings,
+    pub(super) leavers: Leavers,
     pub(super) caps_told: CapsTold,
     pub(super) complaints: Complaints,
     /// What groups hold on the GPUs, when it was last looked at.
@@ -70,6 +73,12 @@ impl<P: Ports> Pond<P> {
     #[must_use]
     pub fn is_greeted(&self, conn: ConnId) -> bool {
         self.clients.connection(conn).is_none_or(|connection| connection.client.is_some())
+    }
+
+    /// Whose process a client is.
+    #[must_use]
+    pub fn user_of(&self, client: ClientId) -> Option<u32> {
+        self.clients.get(client).map(|client| client.owner().user)
     }
 
     /// What a user has and may have.
@@ -126,7 +135,7 @@ impl<P: Ports> Pond<P> {
             self.refuse(ports, by, failure);
             return;
         }
-        let answer = self.dispatch(ports, by, request.body, fd);
+        let answer = self.attempt(ports, by, request.body, fd);
         let is_parked = matches!(answer, Ok(Answered::Parked));
         debug_assert!(may_wait || !is_parked, "{name} waits, and its kind says that it does not");
         self.respond(ports, by, answer);
@@ -155,7 +164,7 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    fn dispatch(
+    pub(super) fn dispatch(
         &mut self,
         ports: &mut P,
         by: RequestId,
@@ -163,11 +172,7 @@ impl<P: Ports> Pond<P> {
         fd: Option<P::Fd>,
     ) -> Answer<P::Fd> {
         let conn = by.conn;
-        if let Some(client) = self.clients.connection(conn).and_then(|it| it.client) {
-            self.end_now_if_ending(ports, client);
-        }
         if let RequestBody::Hello(hello) = body {
-            self.end_now_if_ending(ports, hello.client);
             return self.hello(ports, conn, hello);
         }
         let Some(connection) = self.clients.connection(conn) else { return Ok(Answered::Sent) };
@@ -179,10 +184,7 @@ impl<P: Ports> Pond<P> {
         match body {
             RequestBody::Hello(_) | RequestBody::Ping => done(),
             RequestBody::Claim(claim) => self.claim(ports, client, &claim),
-            RequestBody::Goodbye => {
-                self.goodbye(ports, client);
-                done()
-            }
+            RequestBody::Goodbye => self.goodbye(ports, by, client),
             RequestBody::PondStatus => self.status_or_wait(ports, by),
             RequestBody::ClientList => self.list_clients(ports, by, &caller),
             RequestBody::AccountList => now(self.account_list(ports, &caller)),

@@ -31,6 +31,26 @@ pub enum Held {
 #[error("{0}")]
 pub struct PortError(pub String);
 
+/// Why the keeper does not hold something.
+#[derive(Debug, thiserror::Error)]
+pub enum HoldError {
+    /// Nothing was sent. The same can be tried again when there is room.
+    #[error("it takes nothing at the moment")]
+    Full,
+    #[error(transparent)]
+    Refused(#[from] PortError),
+}
+
+/// How much more the keeper can be told before it has read something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeeperRoom {
+    /// Enough for all that one request can need.
+    Plenty,
+    Little,
+    /// Nothing can be held, or could be a moment ago.
+    None,
+}
+
 /// Why the driver made no slab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverFailure {
@@ -67,11 +87,15 @@ pub trait Ports {
     /// [`PortError`] if it could not be written; then it must not be answered.
     fn journal(&mut self, record: &Record) -> Result<(), PortError>;
     /// Has the keeper hold a descriptor, and beside it what a slab is made of; durable when it
-    /// returns.
+    /// returns. Never blocks.
     ///
     /// # Errors
-    /// [`PortError`] if it could not be sent.
-    fn hold(&mut self, what: Held, backing: Backing, fd: &Self::Fd) -> Result<(), PortError>;
+    /// [`HoldError`] if it could not be sent.
+    fn hold(&mut self, what: Held, backing: Backing, fd: &Self::Fd) -> Result<(), HoldError>;
+    /// Whoever finds none is told with [`super::Pond::keeper_has_room`] when there is some.
+    fn keeper_room(&self) -> KeeperRoom {
+        KeeperRoom::Plenty
+    }
     /// Has the keeper, and this process, let a descriptor go. Never blocks.
     fn let_go(&mut self, what: Held, fd: Option<Self::Fd>);
     /// Whether this descriptor can be a manifest: a sealed memfd that is not too large.

@@ -4,7 +4,7 @@
 //! Clients come back silent: those that live reconnect and claim, those that died are noticed by
 //! their pidfds.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use millpond_view::units::count;
 use millpond_wire::message::EventKind;
@@ -21,6 +21,7 @@ use super::events::Events;
 use super::gpus::Gpus;
 use super::hello::client_record;
 use super::leases::LeaseTable;
+use super::leaving::Leavers;
 use super::models::Models;
 use super::movers::Movers;
 use super::owner::{Caller, Owner};
@@ -73,6 +74,7 @@ impl<P: Ports> Pond<P> {
             gpus: Gpus::default(),
             slabs: Slabs::default(),
             pending_slabs: PendingSlabs::default(),
+            unheld_slabs: VecDeque::new(),
             catalog: Catalog::new(accounts.clone()),
             leases: LeaseTable::new(key),
             clients: Clients::default(),
@@ -83,7 +85,7 @@ impl<P: Ports> Pond<P> {
             accounts,
             unfreed: Unfreed::default(),
             turns: Turns::default(),
-            endings: super::endings::Endings::default(),
+            leavers: Leavers::default(),
             caps_told: CapsTold::default(),
             complaints: Complaints::default(),
             group_readings: Vec::new(),
@@ -135,6 +137,7 @@ impl<P: Ports> Pond<P> {
             Record::SlabTainted(id) => {
                 self.slabs.mark_tainted(id);
             }
+            Record::SlabBorrowed { slab, user } => self.slabs.replay_borrower(slab, user),
             Record::SlabGone(id) => self.replay_slab_gone(id, held),
             Record::TensorMade(made) => self.replay_tensor(&made),
             published @ Record::TensorPublished { .. } => self.published(&published),
@@ -155,6 +158,7 @@ impl<P: Ports> Pond<P> {
             | Record::VersionReady(_)
             | Record::VersionCurrent { .. }
             | Record::VersionDraining(_)
+            | Record::VersionBorrowed { .. }
             | Record::VersionGone(_)) => self.replay_version(version, held),
             Record::Renamed { object, name, token } => self.replay_rename(object, name, token),
             Record::Unknown => found.unknown_records += 1,
@@ -207,7 +211,7 @@ impl<P: Ports> Pond<P> {
         let owner = Owner { tenant, user: made.user, group: made.group };
         let class = SlabClass { device: made.device, owner, audience: made.audience, size };
         let fd = held.remove(&Held::Slab(made.slab));
-        self.slabs.insert(made.slab, Slab::recovered(class, made.bytes, made.backing, fd));
+        self.slabs.insert(made.slab, Slab::recovered(class, made, fd));
         true
     }
 
@@ -286,7 +290,7 @@ impl<P: Ports> Pond<P> {
         let mut orphaned = self.catalog.creators_of_ephemeral();
         orphaned.retain(|creator| !self.clients.knows(*creator));
         for creator in orphaned {
-            self.delete_ephemeral(ports, creator);
+            self.delete_all_ephemeral(ports, creator);
         }
         self.resume_lives(ports);
         // A version that is lost is one loss, however many slabs it had.
@@ -315,7 +319,10 @@ impl<P: Ports> Pond<P> {
         records.extend(self.gpus.devices().iter().map(Device::record));
         let recorded = self.clients.iter().filter(|(_, client)| client.recorded);
         records.extend(recorded.map(|(id, client)| client_record(id, client)));
-        records.extend(self.slabs.iter().map(|(id, slab)| slab.record(id)));
+        for (id, slab) in self.slabs.iter() {
+            records.push(slab.record(id));
+            records.extend(slab.borrowed(id));
+        }
         for (id, tensor) in self.catalog.iter() {
             records.push(Record::TensorMade(tensor.record(id)));
             records.extend(self.counted_leases(id, tensor));

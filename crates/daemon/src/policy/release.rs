@@ -61,6 +61,23 @@ impl<P: Ports> Pond<P> {
         self.count_release(ports, tensor, counted)
     }
 
+    /// A lease of a client that ends itself.
+    pub(super) fn end_lease_of(
+        &mut self,
+        ports: &mut P,
+        client: ClientId,
+        lease: LeaseId,
+        ending: Ending,
+    ) {
+        if ending == Ending::Released
+            && let Err(error) = self.record_release(ports, client, lease)
+        {
+            // The next daemon does not know the client any more, and so no lease of its.
+            tracing::error!(%client, "could not record the end of a lease: {error}");
+        }
+        self.end_lease(ports, client, lease, ending);
+    }
+
     pub(super) fn end_lease(
         &mut self,
         ports: &mut P,
@@ -93,12 +110,13 @@ impl<P: Ports> Pond<P> {
         }
         let slab_id = tensor.slab;
         let recovered = tensor.recovered;
-        let Some(class) = self.slabs.get(slab_id).map(|slab| slab.class.clone()) else { return };
-        self.unfreed.forget(&class, id);
+        let Some(slab) = self.slabs.get(slab_id) else { return };
+        self.unfreed.forget(slab, id);
         if recovered && self.may_be_held(slab_id) {
-            self.unfreed.wait_for_claims(&class, id);
+            self.unfreed.wait_for_claims(slab, id);
             return;
         }
+        let owner = slab.class.owner.clone();
         if self.slabs.is_untold(slab_id) && !self.slabs.record_taint(ports, slab_id) {
             self.unfreed.wait_for_journal(id);
             return;
@@ -108,7 +126,6 @@ impl<P: Ports> Pond<P> {
             self.unfreed.wait_for_journal(id);
             return;
         }
-        let owner = class.owner;
         let user = Some(owner.user);
         // While it is still in the catalog, which says who may know.
         let public = self.public(id.into(), user);
@@ -138,10 +155,8 @@ impl<P: Ports> Pond<P> {
 
     /// Whether a client that has not claimed yet may hold this slab.
     pub(super) fn may_be_held(&self, slab: SlabId) -> bool {
-        self.slabs.get(slab).is_some_and(|slab| {
-            let class = &slab.class;
-            self.clients.may_be_held(|caller| caller.may_use(&class.owner, class.audience))
-        })
+        let slab = self.slabs.get(slab);
+        slab.is_some_and(|slab| self.clients.may_be_held(|caller| slab.may_be_held_by(caller)))
     }
 
     pub(super) fn recycle_or_drop(&mut self, ports: &mut P, id: SlabId) {

@@ -31,7 +31,7 @@ impl<P: Ports> Pond<P> {
             self.care_for_movers(ports),
             self.end_lives(ports),
             self.take_turns(ports),
-            self.end_more(ports),
+            self.end_some(ports),
             self.complaints.say_left_out(now),
         ];
         soonest.into_iter().chain(more.into_iter().flatten()).min()
@@ -43,7 +43,8 @@ impl<P: Ports> Pond<P> {
         self.happened(ports, EventKind::Draining, None, None, None, "the pond shuts down");
         self.refuse_all(ports, Until::Tensor);
         self.refuse_moves(ports, &draining());
-        for until in [Until::DriverForCreate, Until::DriverForStage, Until::Version] {
+        for until in [Until::DriverForCreate, Until::DriverForStage, Until::Version, Until::Keeper]
+        {
             self.refuse_all(ports, until);
         }
     }
@@ -59,6 +60,7 @@ impl<P: Ports> Pond<P> {
     pub fn is_idle(&self) -> bool {
         let starts = [Until::DriverForCreate, Until::DriverForStage, Until::Turn];
         self.pending_slabs.is_empty()
+            && self.leavers.is_empty()
             && !starts.into_iter().any(|until| self.parked.is_awaited(until))
             && self.movers.are_idle()
     }

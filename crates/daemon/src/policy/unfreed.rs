@@ -8,15 +8,16 @@ use std::rc::Rc;
 
 use millpond_wire::{Audience, TensorId};
 
+use super::borrowers::Borrowers;
 use super::owner::Owner;
 use super::pond::Pond;
 use super::ports::Ports;
-use super::slabs::SlabClass;
+use super::slabs::Slab;
 
-/// With whom a slab is shared, as something that has an order.
-type Shared = (Rc<str>, u32, u32, u8);
+/// Owner, audience and borrowers of a slab, as something that has an order.
+type Shared = (Rc<str>, u32, u32, u8, Borrowers);
 
-/// Who could hold a group of tensors, and the tensors.
+/// The owner and audience of a group of tensors, and the tensors.
 type Held = (Owner, Audience, BTreeSet<TensorId>);
 
 /// All of them, by what they wait for.
@@ -28,16 +29,16 @@ pub(super) struct Unfreed {
     unrecorded: BTreeSet<TensorId>,
 }
 
-fn shared(class: &SlabClass) -> Shared {
-    let owner = &class.owner;
-    (Rc::clone(&owner.tenant), owner.user, owner.group, class.audience.code())
+fn shared<F>(slab: &Slab<F>) -> Shared {
+    let (owner, audience) = (&slab.class.owner, slab.class.audience.code());
+    (Rc::clone(&owner.tenant), owner.user, owner.group, audience, slab.earlier_borrowers())
 }
 
 impl Unfreed {
     /// It waits until everybody has claimed who could hold it.
-    pub fn wait_for_claims(&mut self, class: &SlabClass, id: TensorId) {
-        let new = || (class.owner.clone(), class.audience, BTreeSet::new());
-        self.unclaimed.entry(shared(class)).or_insert_with(new).2.insert(id);
+    pub fn wait_for_claims<F>(&mut self, slab: &Slab<F>, id: TensorId) {
+        let new = || (slab.class.owner.clone(), slab.class.audience, BTreeSet::new());
+        self.unclaimed.entry(shared(slab)).or_insert_with(new).2.insert(id);
     }
 
     /// It waits for a journal that takes something.
@@ -46,12 +47,12 @@ impl Unfreed {
     }
 
     /// It is leased again, or gone, or waits for something else from now on.
-    pub fn forget(&mut self, class: &SlabClass, id: TensorId) {
+    pub fn forget<F>(&mut self, slab: &Slab<F>, id: TensorId) {
         self.unrecorded.remove(&id);
         if self.unclaimed.is_empty() {
             return;
         }
-        let key = shared(class);
+        let key = shared(slab);
         if let Some((_, _, tensors)) = self.unclaimed.get_mut(&key) {
             tensors.remove(&id);
             if tensors.is_empty() {
@@ -62,10 +63,13 @@ impl Unfreed {
 
     /// Takes out what may be freed now, if `may_be_held` says nothing else of those who could hold
     /// it.
-    fn take_due(&mut self, may_be_held: impl Fn(&Owner, Audience) -> bool) -> BTreeSet<TensorId> {
+    fn take_due(
+        &mut self,
+        may_be_held: impl Fn(&Borrowers, &Owner, Audience) -> bool,
+    ) -> BTreeSet<TensorId> {
         let mut due = std::mem::take(&mut self.unrecorded);
-        self.unclaimed.retain(|_, (owner, audience, tensors)| {
-            let held = may_be_held(owner, *audience);
+        self.unclaimed.retain(|(.., borrowers), (owner, audience, tensors)| {
+            let held = may_be_held(borrowers, owner, *audience);
             if !held {
                 due.append(tensors);
             }
@@ -86,8 +90,8 @@ impl<P: Ports> Pond<P> {
     pub(super) fn free_deleted(&mut self, ports: &mut P) {
         self.let_versions_go(ports);
         let clients = &self.clients;
-        let due = self.unfreed.take_due(|owner, audience| {
-            clients.may_be_held(|caller| caller.may_use(owner, audience))
+        let due = self.unfreed.take_due(|borrowers, owner, audience| {
+            clients.may_be_held(|caller| borrowers.may_hold(caller, owner, audience))
         });
         for tensor in due {
             self.free_if_unused(ports, tensor);
@@ -98,7 +102,7 @@ impl<P: Ports> Pond<P> {
     pub(super) fn resume_deleted(&mut self, ports: &mut P) {
         for (id, tensor) in self.catalog.iter().filter(|(_, tensor)| tensor.is_deleted()) {
             if let Some(slab) = self.slabs.get(tensor.slab) {
-                self.unfreed.wait_for_claims(&slab.class, id);
+                self.unfreed.wait_for_claims(slab, id);
             }
         }
         self.free_deleted(ports);
@@ -110,7 +114,7 @@ impl<P: Ports> Pond<P> {
             return;
         };
         if let Some(slab) = self.slabs.get(tensor.slab) {
-            self.unfreed.forget(&slab.class, id);
+            self.unfreed.forget(slab, id);
         }
     }
 }

@@ -20,11 +20,11 @@ const OVERFLOW_USER: u32 = 65_534;
 const SHORT_PAUSE: Duration = Duration::from_millis(5);
 
 impl Server {
-    pub(super) fn conn_event(&mut self, id: ConnId) {
+    /// Reads one message, and more up to this time.
+    pub(super) fn conn_event(&mut self, id: ConnId, until: Instant) {
         self.world.flush(id);
-        let begun = Instant::now();
-        for _ in 0..ROUND {
-            if begun.elapsed() >= TURN || !self.world.may_read(id) {
+        for round in 0..ROUND {
+            if (round > 0 && Instant::now() >= until) || !self.world.may_read(id) {
                 return;
             }
             let Some(conn) = self.world.conns.get(&id) else { return };
@@ -66,7 +66,11 @@ impl Server {
     }
 
     pub(super) fn accept(&mut self, index: usize) {
-        for _ in 0..ROUND {
+        let until = Instant::now() + TURN;
+        for round in 0..ROUND {
+            if round > 0 && Instant::now() >= until {
+                return;
+            }
             let Some(Listener { fd: listener, admin, .. }) = self.listeners.get(index) else {
                 return;
             };

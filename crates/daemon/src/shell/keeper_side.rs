@@ -13,6 +13,7 @@ use rustix::process::Signal;
 use super::Server;
 use super::watcher::Source;
 use crate::book;
+use crate::policy::KeeperRoom;
 
 /// Pauses before a keeper is tried again that could not be started.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -29,10 +30,10 @@ const ALONE_FOR: Duration = Duration::from_secs(5);
 impl Server {
     pub(super) fn channel_event(&mut self) {
         loop {
-            let Some(channel) = &self.world.channel else { return };
+            let Some(channel) = self.world.keeper.channel() else { return };
             match channel.try_receive() {
                 Ok(Some((Message::Ping { number }, _))) => {
-                    if let Err(error) = self.world.tell_keeper(&Message::Pong { number }, &[]) {
+                    if let Err(error) = self.world.keeper.tell(Message::Pong { number }) {
                         tracing::error!("{error}");
                     }
                     self.look_around();
@@ -59,7 +60,7 @@ impl Server {
                     if !matches!(error, ChannelError::HungUp) {
                         tracing::error!("the keeper's channel: {error}");
                         // A keeper that cannot be told what to hold is none.
-                        self.world.keeper_hung = true;
+                        self.world.keeper.give_up();
                     }
                     // Whether the keeper is gone, only its pidfd says.
                     self.drop_channel();
@@ -70,7 +71,8 @@ impl Server {
     }
 
     fn drop_channel(&mut self) {
-        if let (Some(channel), Some(token)) = (self.world.channel.take(), self.channel_token.take())
+        if let (Some(channel), Some(token)) =
+            (self.world.keeper.disconnect(), self.channel_token.take())
         {
             self.world.watcher.remove(channel.as_fd(), token);
         }
@@ -115,9 +117,20 @@ impl Server {
         }
     }
 
-    /// Ends a keeper that takes no messages, and starts one where there is none.
+    /// Ends a keeper that takes no messages, and starts one where there is none. What waited for
+    /// room goes on when there is some.
     pub(super) fn care_for_keeper(&mut self) {
-        if std::mem::take(&mut self.world.keeper_hung) {
+        self.world.keeper.care();
+        if self.pond.awaits_keeper() {
+            self.pond.keeper_has_room(&mut self.world);
+        }
+        if let Some(token) = self.channel_token
+            && let Some(wants_room) = self.world.keeper.interest()
+            && let Some(channel) = self.world.keeper.channel()
+        {
+            self.world.watcher.change(channel.as_fd(), token, (true, wants_room));
+        }
+        if self.world.keeper.take_hung() {
             // Nothing more is sent to it; when it is gone its pidfd says so.
             self.drop_channel();
             let _ = rustix::process::pidfd_send_signal(&self.keeper_pidfd, Signal::KILL);
@@ -127,6 +140,15 @@ impl Server {
         {
             self.try_keeper(pause);
         }
+    }
+
+    /// When to care for the keeper again because something waits for room.
+    pub(super) fn keeper_room_at(&self) -> Option<Instant> {
+        let is_awaited = self.pond.awaits_keeper();
+        if is_awaited && self.world.keeper.room() != KeeperRoom::None {
+            return Some(Instant::now());
+        }
+        self.world.keeper.next(is_awaited)
     }
 
     fn start_keeper(&mut self) -> Result<u32, String> {
@@ -148,7 +170,7 @@ impl Server {
         })?;
         (self.keeper_token, self.channel_token) = (keeper, Some(channel));
         self.keeper_pidfd = started.pidfd;
-        self.world.channel = Some(started.channel);
+        self.world.keeper.connect(started.channel);
         self.keeper_child = Some(started.child);
         Ok(pid)
     }
@@ -160,7 +182,7 @@ impl Server {
         // serves what is held, driver or not.
         let serves = self.pond.has_driver() || !self.first;
         if serves && self.fatal.is_none() && !std::mem::replace(&mut self.announced, true) {
-            if let Err(error) = self.world.tell_keeper(&Message::Serving, &[]) {
+            if let Err(error) = self.world.keeper.tell(Message::Serving) {
                 tracing::error!("{error}");
                 self.announced = false;
                 return;
@@ -198,7 +220,7 @@ impl Server {
         for id in self.world.conns.keys().copied().collect::<Vec<_>>() {
             self.world.remove_conn(id);
         }
-        if let Err(error) = self.world.tell_keeper(&Message::HandedOver, &[]) {
+        if let Err(error) = self.world.keeper.tell_at_last(Message::HandedOver) {
             tracing::error!("{error}");
         }
         self.drop_channel();

@@ -6,10 +6,12 @@ mod file_limit;
 mod flights;
 mod gpu_lock;
 mod gpus;
+mod keeper_line;
 mod keeper_side;
 mod long_replies;
 mod movers;
 mod page;
+mod ready;
 mod recover;
 mod removed;
 mod soon;
@@ -32,6 +34,7 @@ use rustix::event::Timespec;
 use rustix::event::epoll::Event;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
+use ready::{Causer, Ready, Work};
 use soon::SOON;
 use watcher::Source;
 use world::World;
@@ -40,8 +43,13 @@ use crate::policy::{ConnId, Pond, Ports};
 
 /// Events and messages taken in one round, so that nobody is kept waiting by a busy one.
 const ROUND: usize = 64;
-/// How long one connection may keep the others waiting with many messages.
-const TURN: Duration = Duration::from_millis(10);
+/// How long one user may keep the others waiting, with however many messages and ends.
+const TURN: Duration = Duration::from_millis(1);
+/// How long the keeper may have to wait for an answer while there is much to do.
+const UNHEARD: Duration = Duration::from_millis(10);
+/// Events that the kernel is asked for at once: most of those of a user with very many connections,
+/// so that the others' are among them.
+const EVENTS: usize = 1024;
 /// How long a connection may take to say hello.
 const HELLO_WITHIN: Duration = Duration::from_secs(5);
 
@@ -57,6 +65,8 @@ pub enum DaemonError {
     /// The state cannot be used.
     #[error("the state of the pond cannot be recovered: {0}")]
     State(#[from] crate::policy::PortError),
+    #[error("the keeper holds nothing of this daemon: {0}")]
+    Hold(#[from] crate::policy::HoldError),
     /// A pond that never had a GPU finds no driver.
     #[error("{0}")]
     NoDriver(String),
@@ -136,6 +146,8 @@ struct Server {
     _signals: UnixStream,
     next_conn: u64,
     buffer: Vec<u8>,
+    /// What clients have caused.
+    ready: Ready,
     spare: Option<OwnedFd>,
     /// When to try again to start a keeper, and how long to wait after that.
     keeper_retry: Option<(Instant, Duration)>,
@@ -156,7 +168,7 @@ struct Server {
 
 impl Server {
     fn serve(&mut self) -> Result<(), DaemonError> {
-        let mut events: Vec<Event> = Vec::with_capacity(256);
+        let mut events: Vec<Event> = Vec::with_capacity(EVENTS);
         // Before the first answer: a daemon that waits for this one must not come back after it.
         self.announce();
         loop {
@@ -168,16 +180,15 @@ impl Server {
             let mut heard = Instant::now();
             for event in &events {
                 self.handle(event.data.u64());
-                if heard.elapsed() >= TURN {
-                    // However much there is to do: a daemon that the keeper does not hear of is
-                    // killed.
-                    self.channel_event();
-                    heard = Instant::now();
-                }
+                self.stay_heard(&mut heard);
                 if self.restarting {
                     // After a handover every change is the next daemon's.
                     return Ok(());
                 }
+            }
+            self.serve_users(&mut heard);
+            if self.restarting {
+                return Ok(());
             }
             self.after_round();
             if let Some(error) = self.fatal.take() {
@@ -189,11 +200,43 @@ impl Server {
         }
     }
 
+    /// However much there is to do: a daemon that the keeper does not hear of is killed.
+    fn stay_heard(&mut self, heard: &mut Instant) {
+        if heard.elapsed() >= UNHEARD {
+            self.channel_event();
+            *heard = Instant::now();
+        }
+    }
+
+    /// One turn for each user. What is left comes in the next round, after what is new.
+    fn serve_users(&mut self, heard: &mut Instant) {
+        let mut last: Option<Causer> = None;
+        while let Some(by) = self.ready.after(last) {
+            let until = Instant::now() + TURN;
+            while let Some(work) = self.ready.take(by) {
+                match work {
+                    Work::Conn(conn) => self.conn_event(conn, until),
+                    Work::Gone(client) => self.client_gone(client),
+                }
+                // Their ends are this user's work too.
+                self.end_conns();
+                self.stay_heard(heard);
+                if self.restarting {
+                    return;
+                }
+                if Instant::now() >= until {
+                    break;
+                }
+            }
+            last = Some(by);
+        }
+    }
+
     fn timeout(&mut self) -> Option<Timespec> {
         let now = self.world.monotonic_ms();
         let waiters = self.pond.tick(&mut self.world).map(|until| until.saturating_sub(now).max(1));
         // An answer goes on with each round, so this is no idle turning.
-        let waiters = if self.pond.has_turns() {
+        let waiters = if self.pond.has_turns() || !self.ready.is_empty() {
             Some(Duration::ZERO)
         } else {
             waiters.map(Duration::from_millis)
@@ -208,18 +251,26 @@ impl Server {
         let replies = self.world.soon.next().map(|at| at.saturating_duration_since(clock));
         let looks = self.world.flights.next().map(|at| at.saturating_duration_since(clock));
         let keeper = self.keeper_retry.map(|(at, _)| until(at));
+        let room = self.keeper_room_at().map(|at| at.saturating_duration_since(clock));
         let hello = self.ungreeted.front().map(|(at, _)| until(*at + HELLO_WITHIN));
-        let shortest =
-            [waiters, soon, replies, looks, stop, keeper, hello].into_iter().flatten().min()?;
+        let shortest = [waiters, soon, replies, looks, stop, keeper, room, hello]
+            .into_iter()
+            .flatten()
+            .min()?;
         // A year is for ever, and fits every clock.
         Timespec::try_from(shortest.min(Duration::from_secs(31_536_000))).ok()
     }
 
     fn handle(&mut self, token: u64) {
         match self.world.watcher.source(token) {
-            Some(Source::Conn(conn)) => self.conn_event(conn),
+            Some(Source::Conn(conn)) => {
+                let account = self.world.conns.get(&conn).and_then(|conn| conn.account());
+                self.ready.add(account.map(|account| account.user()), Work::Conn(conn));
+            }
             Some(Source::Listener(index)) => self.accept(index),
-            Some(Source::ClientGone(client)) => self.client_gone(client),
+            Some(Source::ClientGone(client)) => {
+                self.ready.add(self.pond.user_of(client), Work::Gone(client));
+            }
             Some(Source::Driver) => self.driver_event(),
             Some(Source::Book) => self.book_event(),
             Some(Source::LongReply) => self.world.send_made(),
@@ -241,12 +292,7 @@ impl Server {
         self.announce();
         self.world.flush_soon();
         self.pond.pump_events(&mut self.world);
-        while let Some(id) = self.world.ended.pop() {
-            if self.world.conns.contains_key(&id) {
-                self.world.remove_conn(id);
-                self.pond.hung_up(&mut self.world, id);
-            }
-        }
+        self.end_conns();
         for (account, refused) in std::mem::take(&mut self.world.stopped) {
             // Whoever waits needs no answer; everybody is told who.
             let _ = self.pond.cap_reached(&mut self.world, &account, refused);
@@ -257,6 +303,15 @@ impl Server {
         self.pond.about.journal_bytes = self.world.journal.bytes();
         if self.world.journal.wants_compaction() {
             self.compact();
+        }
+    }
+
+    fn end_conns(&mut self) {
+        while let Some(id) = self.world.ended.pop() {
+            if self.world.conns.contains_key(&id) {
+                self.world.remove_conn(id);
+                self.pond.hung_up(&mut self.world, id);
+            }
         }
     }
 
@@ -280,7 +335,7 @@ impl Server {
         let first = !world.held.keys().any(served);
         let keeper_token =
             world.watcher.add(&keeper_pidfd, Source::KeeperGone).map_err(&watching)?;
-        let channel_token = match &world.channel {
+        let channel_token = match world.keeper.channel() {
             Some(channel) => {
                 Some(world.watcher.add(channel.as_fd(), Source::Channel).map_err(&watching)?)
             }
@@ -312,6 +367,7 @@ impl Server {
             _signals: signals,
             next_conn: 1,
             buffer: vec![0; caps::MESSAGE_BYTES],
+            ready: Ready::default(),
             spare: clients::spare_fd(),
             keeper_retry: None,
             ungreeted: VecDeque::new(),

@@ -1,12 +1,12 @@
 //! The real world behind the policy's ports: journal, keeper, sockets, driver thread, clock.
 
 use std::collections::{BTreeMap, HashMap};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Holding, Message};
+use millpond_keeper::channel::{Channel, HoldKey, Holding, Message};
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{Reply, ReplyBody};
 use millpond_wire::record::Record;
@@ -16,6 +16,7 @@ use rustix::process::Signal;
 use super::conn::{Conn, Flushed};
 use super::file_limit;
 use super::flights::Flights;
+use super::keeper_line::KeeperLine;
 use super::long_replies::{self, LongReplies};
 use super::movers::{MoverLaunch, MoverProcesses};
 use super::page::Page;
@@ -26,7 +27,7 @@ use crate::book::{self, BookThread};
 use crate::descriptors;
 use crate::driver::{Ask, DriverThread, SharedFd};
 use crate::journal::Journal;
-use crate::policy::{ConnId, GroupAsk, Held, PortError, Ports};
+use crate::policy::{ConnId, GroupAsk, Held, HoldError, KeeperRoom, PortError, Ports};
 
 /// Everything outside the policy.
 pub struct World {
@@ -42,10 +43,7 @@ pub struct World {
     /// The thread that encodes long replies.
     pub long_replies: LongReplies,
     pub journal: Journal,
-    /// The keeper, unless it is dead.
-    pub channel: Option<Channel>,
-    /// The keeper did not take a message in time and must be replaced.
-    pub keeper_hung: bool,
+    pub keeper: KeeperLine,
     /// Everything that the keeper holds, with what slabs are made of.
     pub held: BTreeMap<HoldKey, (Backing, SharedFd)>,
     pub driver: DriverThread,
@@ -85,8 +83,7 @@ impl World {
             soon: Soon::default(),
             long_replies: LongReplies::start()?,
             journal,
-            channel: Some(channel),
-            keeper_hung: false,
+            keeper: KeeperLine::new(channel),
             held,
             driver,
             book,
@@ -319,13 +316,13 @@ impl World {
     /// Has the keeper hold a descriptor. Without a keeper it is held here, and given to the next.
     ///
     /// # Errors
-    /// [`PortError`] if the message was refused.
-    pub fn hold_key(&mut self, holding: impl Into<Holding>, fd: SharedFd) -> Result<(), PortError> {
+    /// [`HoldError`] if it was not sent.
+    pub fn hold_key(&mut self, holding: impl Into<Holding>, fd: SharedFd) -> Result<(), HoldError> {
         let Holding { key, backing } = holding.into();
         let holdings = vec![Holding { key: key.clone(), backing }];
         let message = Message::Hold { holdings };
         let before = self.held.insert(key.clone(), (backing, Arc::clone(&fd)));
-        let told = self.tell_keeper(&message, &[fd.as_fd()]);
+        let told = self.keeper.hold(&message, &[fd.as_fd()]);
         if told.is_err() {
             // What the keeper does not hold, the next one must not get either.
             match before {
@@ -334,31 +331,6 @@ impl World {
             };
         }
         told
-    }
-
-    /// Sends the keeper a message. A dead keeper is no error: the next one gets everything.
-    ///
-    /// # Errors
-    /// [`PortError`] if the message itself is at fault.
-    pub fn tell_keeper(
-        &mut self,
-        message: &Message,
-        fds: &[BorrowedFd<'_>],
-    ) -> Result<(), PortError> {
-        if self.keeper_hung {
-            // Its successor gets everything; waiting for it once was enough.
-            return Ok(());
-        }
-        let Some(channel) = &self.channel else { return Ok(()) };
-        match channel.send(message, fds) {
-            Ok(()) | Err(ChannelError::HungUp) => Ok(()),
-            Err(ChannelError::HungPeer { seconds }) => {
-                tracing::error!("the keeper took no message for {seconds} s; replacing it");
-                self.keeper_hung = true;
-                Ok(())
-            }
-            Err(error) => Err(PortError(format!("the keeper: {error}"))),
-        }
     }
 }
 
@@ -393,14 +365,21 @@ impl Ports for World {
         self.journal.append(record).map_err(|error| PortError(error.to_string()))
     }
 
-    fn hold(&mut self, what: Held, backing: Backing, fd: &SharedFd) -> Result<(), PortError> {
+    fn hold(&mut self, what: Held, backing: Backing, fd: &SharedFd) -> Result<(), HoldError> {
         self.hold_key(Holding { key: key_of(what), backing }, Arc::clone(fd))
+    }
+
+    fn keeper_room(&self) -> KeeperRoom {
+        self.keeper.room()
     }
 
     fn let_go(&mut self, what: Held, fd: Option<SharedFd>) {
         let key = key_of(what);
         let held = self.held.remove(&key);
-        if let Err(error) = self.tell_keeper(&Message::Drop { keys: vec![key] }, &[]) {
+        // What it never got, it needs not drop.
+        if held.is_some()
+            && let Err(error) = self.keeper.tell(Message::Drop { keys: vec![key] })
+        {
             tracing::error!("could not have a descriptor dropped: {error}");
         }
         for fd in held.map(|(_, fd)| fd).into_iter().chain(fd) {
@@ -513,14 +492,17 @@ impl Ports for World {
     }
 
     fn upgrade(&mut self, program: &str) -> Result<(), PortError> {
-        if self.channel.is_none() || self.keeper_hung {
+        if !self.keeper.is_up() {
             return Err(PortError("there is none at the moment; try again".to_owned()));
+        }
+        if self.keeper.room() == KeeperRoom::None {
+            return Err(PortError("it takes nothing at the moment; try again".to_owned()));
         }
         // The keeper answers with a descriptor, and kills a daemon that does not hand over.
         if super::clients::spare_fd().is_none() {
             return Err(PortError("the daemon has no descriptor left for a hand-over".to_owned()));
         }
-        self.tell_keeper(&Message::Upgrade { program: program.to_owned() }, &[])
+        self.keeper.tell(Message::Upgrade { program: program.to_owned() })
     }
 
     fn page(&mut self, conn: ConnId) -> Option<SharedFd> {

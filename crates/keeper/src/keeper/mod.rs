@@ -183,7 +183,7 @@ impl Keeper {
                         Left::Stopped(reason) => return Ok(reason),
                         Left::HandedOver => {
                             tracing::info!("daemon {pid} (epoch {}) has handed over", self.epoch);
-                            self.choose_program(Some(daemon));
+                            self.choose_program(Some(daemon), None);
                             continue;
                         }
                         Left::Gone => {}
@@ -194,14 +194,14 @@ impl Keeper {
                     if status.is_some_and(has_failed) && !self.served {
                         return Err(KeeperError::NeverServed { status: text });
                     }
-                    if self.choose_program(None) {
+                    if self.choose_program(None, status.filter(|it| has_failed(*it))) {
                         continue;
                     }
                     daemon.started.elapsed()
                 }
                 Err(error) if self.served => {
                     tracing::error!(error = &error as &dyn std::error::Error, "no new daemon");
-                    if self.choose_program(None) {
+                    if self.choose_program(None, None) {
                         continue;
                     }
                     Duration::ZERO

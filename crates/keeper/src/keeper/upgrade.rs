@@ -14,6 +14,7 @@
 
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use millpond_wire::socket;
@@ -151,8 +152,12 @@ impl Keeper {
     }
 
     /// A daemon has gone, or is there and has handed over: from which program is the next? Whether
-    /// it is to be started at once.
-    pub(super) fn choose_program(&mut self, before: Option<Daemon>) -> bool {
+    /// it is to be started at once. `failed` is how it ended, if that was by itself and not well.
+    pub(super) fn choose_program(
+        &mut self,
+        before: Option<Daemon>,
+        failed: Option<ExitStatus>,
+    ) -> bool {
         match std::mem::take(&mut self.upgrade) {
             Upgrade::HandingOver { to, back, .. } => {
                 match before {
@@ -172,7 +177,7 @@ impl Keeper {
             }
             Upgrade::Trying(trial) if trial.is_over() => false,
             Upgrade::Trying(trial) => {
-                self.died_on_trial(trial);
+                self.died_on_trial(trial, failed);
                 true
             }
             other => {
@@ -182,15 +187,20 @@ impl Keeper {
         }
     }
 
-    fn died_on_trial(&mut self, trial: Trial) {
+    fn died_on_trial(&mut self, trial: Trial, failed: Option<ExitStatus>) {
+        // What has said that it cannot serve would only say so again.
+        let failed = failed.filter(|_| !trial.told);
         let deaths = trial.deaths.saturating_add(1);
-        if deaths < DEATHS {
+        if deaths < DEATHS && failed.is_none() {
             let until = Instant::now() + TO_SERVE;
             self.upgrade = Upgrade::Trying(Trial { deaths, until, serving_since: None, ..trial });
             return;
         }
         let (new, old) = (self.launch.program.display(), trial.back.program.display());
-        let reason = format!("'{new}' does not serve; back to '{old}'");
+        let mut reason = format!("'{new}' does not serve; back to '{old}'");
+        if let Some(status) = failed {
+            reason.push_str(&format!(" (it ended with {status} and logged why)"));
+        }
         tracing::error!("upgrade failed: {reason}");
         systemd::status(&format!("upgrade failed: {reason}"));
         self.refused = Some(reason);

@@ -1923,6 +1923,8 @@ mod root {
                 pub audience: u8,
                 /// The field `backing` in the table `SlabMade`
                 pub backing: ::core::option::Option<::planus::alloc::boxed::Box<self::Backing>>,
+                /// The field `borrowers_recorded` in the table `SlabMade`
+                pub borrowers_recorded: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -1938,6 +1940,7 @@ mod root {
                         group: 0,
                         audience: 0,
                         backing: ::core::default::Default::default(),
+                        borrowers_recorded: false,
                     }
                 }
             }
@@ -1963,6 +1966,7 @@ mod root {
                     field_group: impl ::planus::WriteAsDefault<u32, u32>,
                     field_audience: impl ::planus::WriteAsDefault<u8, u8>,
                     field_backing: impl ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
+                    field_borrowers_recorded: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_slab = field_slab.prepare(builder);
                     let prepared_device = field_device.prepare(builder);
@@ -1973,8 +1977,10 @@ mod root {
                     let prepared_group = field_group.prepare(builder, &0);
                     let prepared_audience = field_audience.prepare(builder, &0);
                     let prepared_backing = field_backing.prepare(builder);
+                    let prepared_borrowers_recorded =
+                        field_borrowers_recorded.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<22> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<24> =
                         ::core::default::Default::default();
                     if prepared_slab.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -2002,6 +2008,9 @@ mod root {
                     }
                     if prepared_audience.is_some() {
                         table_writer.write_entry::<u8>(7);
+                    }
+                    if prepared_borrowers_recorded.is_some() {
+                        table_writer.write_entry::<bool>(9);
                     }
 
                     unsafe {
@@ -2035,6 +2044,11 @@ mod root {
                                 prepared_audience
                             {
                                 object_writer.write::<_, _, 1>(&prepared_audience);
+                            }
+                            if let ::core::option::Option::Some(prepared_borrowers_recorded) =
+                                prepared_borrowers_recorded
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_borrowers_recorded);
                             }
                         });
                     }
@@ -2077,6 +2091,7 @@ mod root {
                         self.group,
                         self.audience,
                         &self.backing,
+                        self.borrowers_recorded,
                     )
                 }
             }
@@ -2286,6 +2301,34 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
+                /// Setter for the [`borrowers_recorded` field](SlabMade#structfield.borrowers_recorded).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn borrowers_recorded<T9>(
+                    self,
+                    value: T9,
+                ) -> SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                where
+                    T9: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = self.0;
+                    SlabMadeBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, value))
+                }
+
+                /// Sets the [`borrowers_recorded` field](SlabMade#structfield.borrowers_recorded) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn borrowers_recorded_as_default(
+                    self,
+                ) -> SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, ::planus::DefaultValue)>
+                {
+                    self.borrowers_recorded(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
+                SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [SlabMade].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<SlabMade>
@@ -2306,8 +2349,9 @@ mod root {
                 T6: ::planus::WriteAsDefault<u32, u32>,
                 T7: ::planus::WriteAsDefault<u8, u8>,
                 T8: ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
+                T9: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAs<::planus::Offset<SlabMade>>
-                for SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                for SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
             {
                 type Prepared = ::planus::Offset<SlabMade>;
 
@@ -2327,8 +2371,9 @@ mod root {
                 T6: ::planus::WriteAsDefault<u32, u32>,
                 T7: ::planus::WriteAsDefault<u8, u8>,
                 T8: ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
+                T9: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOptional<::planus::Offset<SlabMade>>
-                for SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                for SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
             {
                 type Prepared = ::planus::Offset<SlabMade>;
 
@@ -2351,13 +2396,14 @@ mod root {
                 T6: ::planus::WriteAsDefault<u32, u32>,
                 T7: ::planus::WriteAsDefault<u8, u8>,
                 T8: ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
+                T9: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOffset<SlabMade>
-                for SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                for SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<SlabMade> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = &self.0;
-                    SlabMade::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = &self.0;
+                    SlabMade::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9)
                 }
             }
 
@@ -2427,6 +2473,16 @@ mod root {
                 {
                     self.0.access(8, "SlabMade", "backing")
                 }
+
+                /// Getter for the [`borrowers_recorded` field](SlabMade#structfield.borrowers_recorded).
+                #[inline]
+                pub fn borrowers_recorded(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(9, "SlabMade", "borrowers_recorded")?
+                            .unwrap_or(false),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for SlabMadeRef<'a> {
@@ -2450,6 +2506,7 @@ mod root {
                     {
                         f.field("backing", &field_backing);
                     }
+                    f.field("borrowers_recorded", &self.borrowers_recorded());
                     f.finish()
                 }
             }
@@ -2475,6 +2532,9 @@ mod root {
                         } else {
                             ::core::option::Option::None
                         },
+                        borrowers_recorded: ::core::convert::TryInto::try_into(
+                            value.borrowers_recorded()?,
+                        )?,
                     })
                 }
             }
@@ -2552,10 +2612,324 @@ mod root {
                 }
             }
 
+            /// The table `SlabBorrowed` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `SlabBorrowed` in the file `schema/journal.fbs:60`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct SlabBorrowed {
+                /// The field `slab` in the table `SlabBorrowed`
+                pub slab: ::core::option::Option<self::Id>,
+                /// The field `user` in the table `SlabBorrowed`
+                pub user: u32,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for SlabBorrowed {
+                fn default() -> Self {
+                    Self {
+                        slab: ::core::default::Default::default(),
+                        user: 0,
+                    }
+                }
+            }
+
+            impl SlabBorrowed {
+                /// Creates a [SlabBorrowedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> SlabBorrowedBuilder<()> {
+                    SlabBorrowedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_slab: impl ::planus::WriteAsOptional<self::Id>,
+                    field_user: impl ::planus::WriteAsDefault<u32, u32>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_slab = field_slab.prepare(builder);
+                    let prepared_user = field_user.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_slab.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_user.is_some() {
+                        table_writer.write_entry::<u32>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_slab) = prepared_slab {
+                                object_writer.write::<_, _, 16>(&prepared_slab);
+                            }
+                            if let ::core::option::Option::Some(prepared_user) = prepared_user {
+                                object_writer.write::<_, _, 4>(&prepared_user);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<SlabBorrowed>> for SlabBorrowed {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<SlabBorrowed> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<SlabBorrowed>> for SlabBorrowed {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<SlabBorrowed>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<SlabBorrowed> for SlabBorrowed {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<SlabBorrowed> {
+                    SlabBorrowed::create(builder, self.slab, self.user)
+                }
+            }
+
+            /// Builder for serializing an instance of the [SlabBorrowed] type.
+            ///
+            /// Can be created using the [SlabBorrowed::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct SlabBorrowedBuilder<State>(State);
+
+            impl SlabBorrowedBuilder<()> {
+                /// Setter for the [`slab` field](SlabBorrowed#structfield.slab).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab<T0>(self, value: T0) -> SlabBorrowedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    SlabBorrowedBuilder((value,))
+                }
+
+                /// Sets the [`slab` field](SlabBorrowed#structfield.slab) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab_as_null(self) -> SlabBorrowedBuilder<((),)> {
+                    self.slab(())
+                }
+            }
+
+            impl<T0> SlabBorrowedBuilder<(T0,)> {
+                /// Setter for the [`user` field](SlabBorrowed#structfield.user).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user<T1>(self, value: T1) -> SlabBorrowedBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0,) = self.0;
+                    SlabBorrowedBuilder((v0, value))
+                }
+
+                /// Sets the [`user` field](SlabBorrowed#structfield.user) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_as_default(self) -> SlabBorrowedBuilder<(T0, ::planus::DefaultValue)> {
+                    self.user(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> SlabBorrowedBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [SlabBorrowed].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<SlabBorrowed>
+                where
+                    Self: ::planus::WriteAsOffset<SlabBorrowed>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u32, u32>>
+                ::planus::WriteAs<::planus::Offset<SlabBorrowed>>
+                for SlabBorrowedBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<SlabBorrowed>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<SlabBorrowed> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u32, u32>>
+                ::planus::WriteAsOptional<::planus::Offset<SlabBorrowed>>
+                for SlabBorrowedBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<SlabBorrowed>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<SlabBorrowed>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u32, u32>>
+                ::planus::WriteAsOffset<SlabBorrowed> for SlabBorrowedBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<SlabBorrowed> {
+                    let (v0, v1) = &self.0;
+                    SlabBorrowed::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [SlabBorrowed].
+            #[derive(Copy, Clone)]
+            pub struct SlabBorrowedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> SlabBorrowedRef<'a> {
+                /// Getter for the [`slab` field](SlabBorrowed#structfield.slab).
+                #[inline]
+                pub fn slab(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "SlabBorrowed", "slab")
+                }
+
+                /// Getter for the [`user` field](SlabBorrowed#structfield.user).
+                #[inline]
+                pub fn user(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(1, "SlabBorrowed", "user")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for SlabBorrowedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("SlabBorrowedRef");
+                    if let ::core::option::Option::Some(field_slab) = self.slab().transpose() {
+                        f.field("slab", &field_slab);
+                    }
+                    f.field("user", &self.user());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<SlabBorrowedRef<'a>> for SlabBorrowed {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: SlabBorrowedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        slab: value.slab()?.map(::core::convert::Into::into),
+                        user: ::core::convert::TryInto::try_into(value.user()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for SlabBorrowedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for SlabBorrowedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[SlabBorrowedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<SlabBorrowed>> for SlabBorrowed {
+                type Value = ::planus::Offset<SlabBorrowed>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<SlabBorrowed>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for SlabBorrowedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[SlabBorrowedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The table `SlabTainted` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `SlabTainted` in the file `schema/journal.fbs:58`
+            /// * Table `SlabTainted` in the file `schema/journal.fbs:66`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct SlabTainted {
                 /// The field `slab` in the table `SlabTainted`
@@ -2827,7 +3201,7 @@ mod root {
             /// The table `SlabGone` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `SlabGone` in the file `schema/journal.fbs:62`
+            /// * Table `SlabGone` in the file `schema/journal.fbs:70`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct SlabGone {
                 /// The field `slab` in the table `SlabGone`
@@ -3083,7 +3457,7 @@ mod root {
             /// The table `TensorMade` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorMade` in the file `schema/journal.fbs:66`
+            /// * Table `TensorMade` in the file `schema/journal.fbs:74`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorMade {
                 /// The field `tensor` in the table `TensorMade`
@@ -4756,7 +5130,7 @@ mod root {
             /// The table `TensorPublished` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorPublished` in the file `schema/journal.fbs:91`
+            /// * Table `TensorPublished` in the file `schema/journal.fbs:99`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorPublished {
                 /// The field `tensor` in the table `TensorPublished`
@@ -5233,7 +5607,7 @@ mod root {
             /// The table `TensorAccessed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorAccessed` in the file `schema/journal.fbs:102`
+            /// * Table `TensorAccessed` in the file `schema/journal.fbs:110`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorAccessed {
                 /// The field `tensor` in the table `TensorAccessed`
@@ -5805,7 +6179,7 @@ mod root {
             /// The table `TensorDeleted` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDeleted` in the file `schema/journal.fbs:115`
+            /// * Table `TensorDeleted` in the file `schema/journal.fbs:123`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDeleted {
                 /// The field `tensor` in the table `TensorDeleted`
@@ -6077,7 +6451,7 @@ mod root {
             /// The table `TensorFreed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorFreed` in the file `schema/journal.fbs:119`
+            /// * Table `TensorFreed` in the file `schema/journal.fbs:127`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorFreed {
                 /// The field `tensor` in the table `TensorFreed`
@@ -6349,7 +6723,7 @@ mod root {
             /// The table `VersionStaged` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionStaged` in the file `schema/journal.fbs:124`
+            /// * Table `VersionStaged` in the file `schema/journal.fbs:132`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionStaged {
                 /// The field `version` in the table `VersionStaged`
@@ -6374,6 +6748,8 @@ mod root {
                 pub creator: ::core::option::Option<self::Id>,
                 /// The field `created_unix_ms` in the table `VersionStaged`
                 pub created_unix_ms: u64,
+                /// The field `borrowers_recorded` in the table `VersionStaged`
+                pub borrowers_recorded: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -6391,6 +6767,7 @@ mod root {
                         parts: ::core::default::Default::default(),
                         creator: ::core::default::Default::default(),
                         created_unix_ms: 0,
+                        borrowers_recorded: false,
                     }
                 }
             }
@@ -6420,6 +6797,7 @@ mod root {
                     field_parts: impl ::planus::WriteAsOptional<::planus::Offset<[self::Id]>>,
                     field_creator: impl ::planus::WriteAsOptional<self::Id>,
                     field_created_unix_ms: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_borrowers_recorded: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_version = field_version.prepare(builder);
                     let prepared_model = field_model.prepare(builder);
@@ -6432,8 +6810,10 @@ mod root {
                     let prepared_parts = field_parts.prepare(builder);
                     let prepared_creator = field_creator.prepare(builder);
                     let prepared_created_unix_ms = field_created_unix_ms.prepare(builder, &0);
+                    let prepared_borrowers_recorded =
+                        field_borrowers_recorded.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<26> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<28> =
                         ::core::default::Default::default();
                     if prepared_version.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -6467,6 +6847,9 @@ mod root {
                     }
                     if prepared_audience.is_some() {
                         table_writer.write_entry::<u8>(7);
+                    }
+                    if prepared_borrowers_recorded.is_some() {
+                        table_writer.write_entry::<bool>(11);
                     }
 
                     unsafe {
@@ -6509,6 +6892,11 @@ mod root {
                                 prepared_audience
                             {
                                 object_writer.write::<_, _, 1>(&prepared_audience);
+                            }
+                            if let ::core::option::Option::Some(prepared_borrowers_recorded) =
+                                prepared_borrowers_recorded
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_borrowers_recorded);
                             }
                         });
                     }
@@ -6559,6 +6947,7 @@ mod root {
                         &self.parts,
                         self.creator,
                         self.created_unix_ms,
+                        self.borrowers_recorded,
                     )
                 }
             }
@@ -6839,6 +7228,46 @@ mod root {
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10>
                 VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
             {
+                /// Setter for the [`borrowers_recorded` field](VersionStaged#structfield.borrowers_recorded).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn borrowers_recorded<T11>(
+                    self,
+                    value: T11,
+                ) -> VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+                where
+                    T11: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = self.0;
+                    VersionStagedBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, value))
+                }
+
+                /// Sets the [`borrowers_recorded` field](VersionStaged#structfield.borrowers_recorded) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn borrowers_recorded_as_default(
+                    self,
+                ) -> VersionStagedBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    ::planus::DefaultValue,
+                )> {
+                    self.borrowers_recorded(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11>
+                VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionStaged].
                 #[inline]
                 pub fn finish(
@@ -6864,8 +7293,9 @@ mod root {
                 T8: ::planus::WriteAsOptional<::planus::Offset<[self::Id]>>,
                 T9: ::planus::WriteAsOptional<self::Id>,
                 T10: ::planus::WriteAsDefault<u64, u64>,
+                T11: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAs<::planus::Offset<VersionStaged>>
-                for VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                for VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
             {
                 type Prepared = ::planus::Offset<VersionStaged>;
 
@@ -6890,8 +7320,9 @@ mod root {
                 T8: ::planus::WriteAsOptional<::planus::Offset<[self::Id]>>,
                 T9: ::planus::WriteAsOptional<self::Id>,
                 T10: ::planus::WriteAsDefault<u64, u64>,
+                T11: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOptional<::planus::Offset<VersionStaged>>
-                for VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                for VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
             {
                 type Prepared = ::planus::Offset<VersionStaged>;
 
@@ -6916,16 +7347,17 @@ mod root {
                 T8: ::planus::WriteAsOptional<::planus::Offset<[self::Id]>>,
                 T9: ::planus::WriteAsOptional<self::Id>,
                 T10: ::planus::WriteAsDefault<u64, u64>,
+                T11: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOffset<VersionStaged>
-                for VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                for VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<VersionStaged> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = &self.0;
-                    VersionStaged::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11) = &self.0;
+                    VersionStaged::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11)
                 }
             }
 
@@ -7021,6 +7453,16 @@ mod root {
                             .unwrap_or(0),
                     )
                 }
+
+                /// Getter for the [`borrowers_recorded` field](VersionStaged#structfield.borrowers_recorded).
+                #[inline]
+                pub fn borrowers_recorded(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(11, "VersionStaged", "borrowers_recorded")?
+                            .unwrap_or(false),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for VersionStagedRef<'a> {
@@ -7053,6 +7495,7 @@ mod root {
                         f.field("creator", &field_creator);
                     }
                     f.field("created_unix_ms", &self.created_unix_ms());
+                    f.field("borrowers_recorded", &self.borrowers_recorded());
                     f.finish()
                 }
             }
@@ -7079,6 +7522,9 @@ mod root {
                         creator: value.creator()?.map(::core::convert::Into::into),
                         created_unix_ms: ::core::convert::TryInto::try_into(
                             value.created_unix_ms()?,
+                        )?,
+                        borrowers_recorded: ::core::convert::TryInto::try_into(
+                            value.borrowers_recorded()?,
                         )?,
                     })
                 }
@@ -7157,10 +7603,330 @@ mod root {
                 }
             }
 
+            /// The table `VersionBorrowed` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionBorrowed` in the file `schema/journal.fbs:149`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct VersionBorrowed {
+                /// The field `version` in the table `VersionBorrowed`
+                pub version: ::core::option::Option<self::Id>,
+                /// The field `user` in the table `VersionBorrowed`
+                pub user: u32,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionBorrowed {
+                fn default() -> Self {
+                    Self {
+                        version: ::core::default::Default::default(),
+                        user: 0,
+                    }
+                }
+            }
+
+            impl VersionBorrowed {
+                /// Creates a [VersionBorrowedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionBorrowedBuilder<()> {
+                    VersionBorrowedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_version: impl ::planus::WriteAsOptional<self::Id>,
+                    field_user: impl ::planus::WriteAsDefault<u32, u32>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_version = field_version.prepare(builder);
+                    let prepared_user = field_user.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_version.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_user.is_some() {
+                        table_writer.write_entry::<u32>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_version) = prepared_version
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_version);
+                            }
+                            if let ::core::option::Option::Some(prepared_user) = prepared_user {
+                                object_writer.write::<_, _, 4>(&prepared_user);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionBorrowed>> for VersionBorrowed {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionBorrowed> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionBorrowed>> for VersionBorrowed {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionBorrowed>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionBorrowed> for VersionBorrowed {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionBorrowed> {
+                    VersionBorrowed::create(builder, self.version, self.user)
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionBorrowed] type.
+            ///
+            /// Can be created using the [VersionBorrowed::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionBorrowedBuilder<State>(State);
+
+            impl VersionBorrowedBuilder<()> {
+                /// Setter for the [`version` field](VersionBorrowed#structfield.version).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version<T0>(self, value: T0) -> VersionBorrowedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    VersionBorrowedBuilder((value,))
+                }
+
+                /// Sets the [`version` field](VersionBorrowed#structfield.version) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version_as_null(self) -> VersionBorrowedBuilder<((),)> {
+                    self.version(())
+                }
+            }
+
+            impl<T0> VersionBorrowedBuilder<(T0,)> {
+                /// Setter for the [`user` field](VersionBorrowed#structfield.user).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user<T1>(self, value: T1) -> VersionBorrowedBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0,) = self.0;
+                    VersionBorrowedBuilder((v0, value))
+                }
+
+                /// Sets the [`user` field](VersionBorrowed#structfield.user) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_as_default(
+                    self,
+                ) -> VersionBorrowedBuilder<(T0, ::planus::DefaultValue)> {
+                    self.user(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> VersionBorrowedBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionBorrowed].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionBorrowed>
+                where
+                    Self: ::planus::WriteAsOffset<VersionBorrowed>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u32, u32>>
+                ::planus::WriteAs<::planus::Offset<VersionBorrowed>>
+                for VersionBorrowedBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<VersionBorrowed>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionBorrowed> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u32, u32>>
+                ::planus::WriteAsOptional<::planus::Offset<VersionBorrowed>>
+                for VersionBorrowedBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<VersionBorrowed>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionBorrowed>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u32, u32>>
+                ::planus::WriteAsOffset<VersionBorrowed> for VersionBorrowedBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionBorrowed> {
+                    let (v0, v1) = &self.0;
+                    VersionBorrowed::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [VersionBorrowed].
+            #[derive(Copy, Clone)]
+            pub struct VersionBorrowedRef<'a>(
+                #[allow(dead_code)] ::planus::table_reader::Table<'a>,
+            );
+
+            impl<'a> VersionBorrowedRef<'a> {
+                /// Getter for the [`version` field](VersionBorrowed#structfield.version).
+                #[inline]
+                pub fn version(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "VersionBorrowed", "version")
+                }
+
+                /// Getter for the [`user` field](VersionBorrowed#structfield.user).
+                #[inline]
+                pub fn user(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(1, "VersionBorrowed", "user")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionBorrowedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionBorrowedRef");
+                    if let ::core::option::Option::Some(field_version) = self.version().transpose()
+                    {
+                        f.field("version", &field_version);
+                    }
+                    f.field("user", &self.user());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionBorrowedRef<'a>> for VersionBorrowed {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionBorrowedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        version: value.version()?.map(::core::convert::Into::into),
+                        user: ::core::convert::TryInto::try_into(value.user()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionBorrowedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionBorrowedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionBorrowedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionBorrowed>> for VersionBorrowed {
+                type Value = ::planus::Offset<VersionBorrowed>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionBorrowed>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionBorrowedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionBorrowedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The table `VersionReady` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReady` in the file `schema/journal.fbs:139`
+            /// * Table `VersionReady` in the file `schema/journal.fbs:155`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionReady {
                 /// The field `version` in the table `VersionReady`
@@ -7837,7 +8603,7 @@ mod root {
             /// The table `VersionCurrent` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionCurrent` in the file `schema/journal.fbs:153`
+            /// * Table `VersionCurrent` in the file `schema/journal.fbs:169`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionCurrent {
                 /// The field `version` in the table `VersionCurrent`
@@ -8153,7 +8919,7 @@ mod root {
             /// The table `VersionDraining` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDraining` in the file `schema/journal.fbs:159`
+            /// * Table `VersionDraining` in the file `schema/journal.fbs:175`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionDraining {
                 /// The field `version` in the table `VersionDraining`
@@ -8430,7 +9196,7 @@ mod root {
             /// The table `VersionGone` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionGone` in the file `schema/journal.fbs:163`
+            /// * Table `VersionGone` in the file `schema/journal.fbs:179`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionGone {
                 /// The field `version` in the table `VersionGone`
@@ -8704,7 +9470,7 @@ mod root {
             /// The table `Renamed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `Renamed` in the file `schema/journal.fbs:168`
+            /// * Table `Renamed` in the file `schema/journal.fbs:184`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Renamed {
                 /// The field `tensor` in the table `Renamed`
@@ -9101,7 +9867,7 @@ mod root {
             /// The table `DeviceSeen` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceSeen` in the file `schema/journal.fbs:177`
+            /// * Table `DeviceSeen` in the file `schema/journal.fbs:193`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct DeviceSeen {
                 /// The field `device` in the table `DeviceSeen`
@@ -9563,7 +10329,7 @@ mod root {
             /// The union `Body` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Union `Body` in the file `schema/journal.fbs:185`
+            /// * Union `Body` in the file `schema/journal.fbs:201`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum Body {
                 /// The variant of type `Opened` in the union `Body`
@@ -9619,6 +10385,12 @@ mod root {
 
                 /// The variant of type `Renamed` in the union `Body`
                 Renamed(::planus::alloc::boxed::Box<self::Renamed>),
+
+                /// The variant of type `SlabBorrowed` in the union `Body`
+                SlabBorrowed(::planus::alloc::boxed::Box<self::SlabBorrowed>),
+
+                /// The variant of type `VersionBorrowed` in the union `Body`
+                VersionBorrowed(::planus::alloc::boxed::Box<self::VersionBorrowed>),
             }
 
             impl Body {
@@ -9771,6 +10543,22 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(18, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_slab_borrowed(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::SlabBorrowed>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(19, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_version_borrowed(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::VersionBorrowed>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(20, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<Body> for Body {
@@ -9799,6 +10587,10 @@ mod root {
                         }
                         Self::VersionGone(value) => Self::create_version_gone(builder, value),
                         Self::Renamed(value) => Self::create_renamed(builder, value),
+                        Self::SlabBorrowed(value) => Self::create_slab_borrowed(builder, value),
+                        Self::VersionBorrowed(value) => {
+                            Self::create_version_borrowed(builder, value)
+                        }
                     }
                 }
             }
@@ -9994,6 +10786,27 @@ mod root {
                 pub fn renamed<T>(self, value: T) -> BodyBuilder<::planus::Initialized<18, T>>
                 where
                     T: ::planus::WriteAsOffset<self::Renamed>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`SlabBorrowed` variant](Body#variant.SlabBorrowed).
+                #[inline]
+                pub fn slab_borrowed<T>(self, value: T) -> BodyBuilder<::planus::Initialized<19, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::SlabBorrowed>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`VersionBorrowed` variant](Body#variant.VersionBorrowed).
+                #[inline]
+                pub fn version_borrowed<T>(
+                    self,
+                    value: T,
+                ) -> BodyBuilder<::planus::Initialized<20, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::VersionBorrowed>,
                 {
                     BodyBuilder(::planus::Initialized(value))
                 }
@@ -10406,6 +11219,50 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<19, T>>
+            where
+                T: ::planus::WriteAsOffset<self::SlabBorrowed>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(19, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<19, T>>
+            where
+                T: ::planus::WriteAsOffset<self::SlabBorrowed>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<20, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionBorrowed>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(20, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<20, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionBorrowed>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [Body].
             #[derive(Copy, Clone, Debug)]
@@ -10428,6 +11285,8 @@ mod root {
                 VersionDraining(self::VersionDrainingRef<'a>),
                 VersionGone(self::VersionGoneRef<'a>),
                 Renamed(self::RenamedRef<'a>),
+                SlabBorrowed(self::SlabBorrowedRef<'a>),
+                VersionBorrowed(self::VersionBorrowedRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<BodyRef<'a>> for Body {
@@ -10538,6 +11397,18 @@ mod root {
                         BodyRef::Renamed(value) => Self::Renamed(::planus::alloc::boxed::Box::new(
                             ::core::convert::TryFrom::try_from(value)?,
                         )),
+
+                        BodyRef::SlabBorrowed(value) => {
+                            Self::SlabBorrowed(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        BodyRef::VersionBorrowed(value) => {
+                            Self::VersionBorrowed(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -10603,6 +11474,12 @@ mod root {
                         18 => ::core::result::Result::Ok(Self::Renamed(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        19 => ::core::result::Result::Ok(Self::SlabBorrowed(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        20 => ::core::result::Result::Ok(Self::VersionBorrowed(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -10617,7 +11494,7 @@ mod root {
             /// The table `Record` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `Record` in the file `schema/journal.fbs:206`
+            /// * Table `Record` in the file `schema/journal.fbs:224`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Record {
                 /// The field `body` in the table `Record`

@@ -109,6 +109,7 @@ pub struct Client {
     pub user: u32,
     /// Not killed, not exited.
     pub alive: bool,
+    asleep: bool,
     /// What it has mapped.
     pub mappings: BTreeMap<LeaseId, Mapping>,
     /// What runs on the card.
@@ -159,6 +160,7 @@ impl Client {
             pid,
             user,
             alive: true,
+            asleep: false,
             mappings: BTreeMap::new(),
             kernels: Vec::new(),
             calls: BTreeMap::new(),
@@ -196,6 +198,19 @@ impl Client {
     #[must_use]
     pub fn is_up(&self) -> bool {
         self.session.is_up()
+    }
+
+    /// Whether it lives and says nothing more.
+    #[must_use]
+    pub fn is_asleep(&self) -> bool {
+        self.asleep
+    }
+
+    /// From now on it keeps what it has, and says nothing.
+    pub fn fall_asleep(&mut self) {
+        self.hang_up();
+        self.calls.clear();
+        self.asleep = true;
     }
 
     /// Whether it has said goodbye.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::error::CheckpointError;
 use super::formats::OtherFormat;
-use super::source::open_regular;
+use super::open_regular;
 use crate::header::{HEADER_BYTES, UniqueTexts};
 
 const INDEX_SUFFIX: &str = ".safetensors.index.json";

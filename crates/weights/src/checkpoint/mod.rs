@@ -15,6 +15,7 @@ use crate::header::Header;
 pub use error::CheckpointError;
 pub use formats::OtherFormat;
 pub use source::SourceFile;
+pub(crate) use source::open_regular;
 
 /// Files that were opened and checked, and the tensors in them. No data was read.
 #[derive(Debug)]

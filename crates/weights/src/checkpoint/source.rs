@@ -89,7 +89,7 @@ impl SourceFile {
 }
 
 /// `None` for what is not a regular file. It never waits, as opening a pipe would.
-pub(super) fn open_regular(path: &PathBuf) -> io::Result<Option<File>> {
+pub(crate) fn open_regular(path: &PathBuf) -> io::Result<Option<File>> {
     if !fs::metadata(path)?.is_file() {
         return Ok(None);
     }

@@ -2,7 +2,7 @@
 
 use millpond_schema::record as fb;
 
-use super::{Read, id, uuid};
+use super::{Read, Record, id, uuid};
 use crate::{Audience, Backing, GpuUuid, SlabId, backing, caps, message};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct SlabRecord {
     pub group: u32,
     pub audience: Audience,
     pub backing: Backing,
+    /// Other users than its owner who get a lease on it are recorded.
+    pub borrowers_recorded: bool,
 }
 
 pub(super) fn write_made(slab: &SlabRecord) -> fb::SlabMade {
@@ -30,6 +32,7 @@ pub(super) fn write_made(slab: &SlabRecord) -> fb::SlabMade {
         group: slab.group,
         audience: slab.audience.code(),
         backing: backing::write_record(&slab.backing),
+        borrowers_recorded: slab.borrowers_recorded,
     }
 }
 
@@ -44,11 +47,21 @@ pub(super) fn read_made(slab: fb::SlabMadeRef<'_>) -> Read<SlabRecord> {
         group: slab.group()?,
         audience: message::code("audience", slab.audience()?, Audience::from_code)?,
         backing: backing::read_record(slab.backing()?)?,
+        borrowers_recorded: slab.borrowers_recorded()?,
     })
 }
 
 pub(super) fn write_tainted(slab: SlabId) -> fb::SlabTainted {
     fb::SlabTainted { slab: id(slab.0) }
+}
+
+pub(super) fn write_borrowed(slab: SlabId, user: u32) -> fb::SlabBorrowed {
+    fb::SlabBorrowed { slab: id(slab.0), user }
+}
+
+pub(super) fn read_borrowed(borrowed: fb::SlabBorrowedRef<'_>) -> Read<Record> {
+    let slab = SlabId(uuid("slab", borrowed.slab()?)?);
+    Ok(Record::SlabBorrowed { slab, user: borrowed.user()? })
 }
 
 pub(super) fn write_gone(slab: SlabId) -> fb::SlabGone {

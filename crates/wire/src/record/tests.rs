@@ -47,6 +47,7 @@ fn a_version_has_no_more_parts_than_the_cap() {
             parts: vec![TensorId::random(); parts],
             creator: ClientId::random(),
             created_unix_ms: 8,
+            borrowers_recorded: true,
         });
         Record::decode(record.encode(&mut Builder::new()))
     };

@@ -25,6 +25,8 @@ pub struct VersionRecord {
     pub parts: Vec<TensorId>,
     pub creator: ClientId,
     pub created_unix_ms: u64,
+    /// Other users than its owner who get a lease on it are recorded.
+    pub borrowers_recorded: bool,
 }
 
 pub(super) fn write_staged(staged: &VersionRecord) -> fb::VersionStaged {
@@ -40,6 +42,7 @@ pub(super) fn write_staged(staged: &VersionRecord) -> fb::VersionStaged {
         parts: Some(staged.parts.iter().map(|part| uuid_to_record_id(part.0)).collect()),
         creator: id(staged.creator.0),
         created_unix_ms: staged.created_unix_ms,
+        borrowers_recorded: staged.borrowers_recorded,
     }
 }
 
@@ -58,6 +61,7 @@ pub(super) fn read_staged(staged: fb::VersionStagedRef<'_>) -> Read<VersionRecor
         parts: parts.iter().map(|id| TensorId(record_id_to_uuid(id))).collect(),
         creator: ClientId(uuid("creator", staged.creator()?)?),
         created_unix_ms: staged.created_unix_ms()?,
+        borrowers_recorded: staged.borrowers_recorded()?,
     })
 }
 
@@ -122,6 +126,15 @@ pub(super) fn read_current(current: fb::VersionCurrentRef<'_>) -> Read<Record> {
 
 pub(super) fn write_draining(version: VersionId) -> fb::VersionDraining {
     fb::VersionDraining { version: id(version.0) }
+}
+
+pub(super) fn write_borrowed(version: VersionId, user: u32) -> fb::VersionBorrowed {
+    fb::VersionBorrowed { version: id(version.0), user }
+}
+
+pub(super) fn read_borrowed(borrowed: fb::VersionBorrowedRef<'_>) -> Read<Record> {
+    let version = VersionId(uuid("version", borrowed.version()?)?);
+    Ok(Record::VersionBorrowed { version, user: borrowed.user()? })
 }
 
 pub(super) fn write_gone(version: VersionId) -> fb::VersionGone {

@@ -16,19 +16,34 @@ pub fn records() -> Vec<Sample<Record>> {
     let tensor = TensorId(id(2));
     let client = ClientId(id(1));
     let version = VersionId(id(3));
-    let made = |transport, adopted| {
-        Record::SlabMade(SlabRecord {
-            slab,
-            device: GpuUuid([1; 16]),
-            bytes: 2 << 20,
-            class: 1,
-            tenant: "local".into(),
-            user: 2,
-            group: 3,
-            audience: Audience::Group,
-            backing: Backing { transport, adopted },
-        })
+    let slab_record = |transport, adopted| SlabRecord {
+        slab,
+        device: GpuUuid([1; 16]),
+        bytes: 2 << 20,
+        class: 1,
+        tenant: "local".into(),
+        user: 2,
+        group: 3,
+        audience: Audience::Group,
+        backing: Backing { transport, adopted },
+        borrowers_recorded: false,
     };
+    let made = |transport, adopted| Record::SlabMade(slab_record(transport, adopted));
+    let staged = VersionRecord {
+        version,
+        model: TensorName::new("llama").unwrap(),
+        tag: VersionTag::numbered(2),
+        tenant: "local".into(),
+        user: 1,
+        group: 2,
+        device: GpuUuid([2; 16]),
+        audience: Audience::Everybody,
+        parts: vec![tensor, TensorId(id(15))],
+        creator: client,
+        created_unix_ms: 8,
+        borrowers_recorded: false,
+    };
+    let lent = VersionRecord { borrowers_recorded: true, ..staged.clone() };
     vec![
         ("opened", Record::Opened { pond: PondId(id(4)), key: [3; 16], created_unix_ms: 5 }),
         (
@@ -49,6 +64,14 @@ pub fn records() -> Vec<Sample<Record>> {
         ("slab", made(Transport::Vmm, false)),
         ("slab-mempool", made(MEMPOOL, true)),
         ("slab-ipc", made(IPC, true)),
+        (
+            "slab-lent",
+            Record::SlabMade(SlabRecord {
+                borrowers_recorded: true,
+                ..slab_record(Transport::Vmm, false)
+            }),
+        ),
+        ("slab-borrowed", Record::SlabBorrowed { slab, user: 5 }),
         ("tainted", Record::SlabTainted(slab)),
         ("slab-gone", Record::SlabGone(slab)),
         (
@@ -102,22 +125,9 @@ pub fn records() -> Vec<Sample<Record>> {
         ),
         ("deleted", Record::TensorDeleted(tensor)),
         ("freed", Record::TensorFreed(tensor)),
-        (
-            "version-staged",
-            Record::VersionStaged(VersionRecord {
-                version,
-                model: TensorName::new("llama").unwrap(),
-                tag: VersionTag::numbered(2),
-                tenant: "local".into(),
-                user: 1,
-                group: 2,
-                device: GpuUuid([2; 16]),
-                audience: Audience::Everybody,
-                parts: vec![tensor, TensorId(id(15))],
-                creator: client,
-                created_unix_ms: 8,
-            }),
-        ),
+        ("version-staged", Record::VersionStaged(staged)),
+        ("version-lent", Record::VersionStaged(lent)),
+        ("version-borrowed", Record::VersionBorrowed { version, user: 5 }),
         (
             "version-ready",
             Record::VersionReady(ReadyRecord {

@@ -62,6 +62,7 @@ fn version(pond: &Pond, found: VersionView, tensors: bool, printer: &Printer) ->
         })?),
         None => None,
     };
+    let ties = manifest.as_ref().map(view::Ties::of).unwrap_or_default();
     let rollback_to = rollback_to(pond, &info)?;
     if printer.is_json() {
         let weights =
@@ -71,6 +72,8 @@ fn version(pond: &Pond, found: VersionView, tensors: bool, printer: &Printer) ->
             version: view::Version::from(&info),
             rollback_to,
             slabs: view::Slab::all(&parts, manifest.as_ref()),
+            tied_bytes: ties.bytes,
+            tied: ties.names,
             metadata: manifest.as_ref().map(|it| it.metadata.clone()).unwrap_or_default(),
             tensors: manifest.as_ref().filter(|_| tensors).map(weights),
             leases: leases.iter().map(|lease| view::Lease::new(lease, &tags)).collect(),
@@ -79,7 +82,7 @@ fn version(pond: &Pond, found: VersionView, tensors: bool, printer: &Printer) ->
     if printer.is_quiet() {
         return printer.line(info.version);
     }
-    for (name, value) in facts(&info, rollback_to.as_deref()) {
+    for (name, value) in facts(&info, &ties, rollback_to.as_deref()) {
         let name = printer.paint(Tone::Dim, format!("{name:<12}"));
         printer.line(format_args!("{name} {value}"))?;
     }
@@ -99,7 +102,11 @@ fn rollback_to(pond: &Pond, info: &VersionInfo) -> Result<Option<String>, Comman
     Ok(previous.map(|version| version.tag.to_string()))
 }
 
-fn facts(info: &VersionInfo, rollback_to: Option<&str>) -> Vec<(&'static str, String)> {
+fn facts(
+    info: &VersionInfo,
+    ties: &view::Ties,
+    rollback_to: Option<&str>,
+) -> Vec<(&'static str, String)> {
     let exact = |bytes: u64| format!("{} ({} bytes)", units::bytes(bytes), units::thousands(bytes));
     let hash =
         |hash: Option<millpond::ContentHash>| hash.map_or("-".to_owned(), |it| it.to_string());
@@ -120,6 +127,7 @@ fn facts(info: &VersionInfo, rollback_to: Option<&str>) -> Vec<(&'static str, St
         ("shared with", info.audience.to_string()),
         ("device", info.device.to_string()),
         ("tensors", format!("{} of {}", units::thousands(info.tensors.into()), exact(info.bytes))),
+        ("tied", tied(ties)),
         ("memory", format!("{} in {slabs}", exact(info.slab_bytes))),
         ("own", exact(own)),
         ("shared", exact(info.shared_bytes)),
@@ -132,6 +140,19 @@ fn facts(info: &VersionInfo, rollback_to: Option<&str>) -> Vec<(&'static str, St
     ];
     facts.retain(|(_, value)| !value.is_empty());
     facts
+}
+
+/// What has several names, and what that saves; nothing for most versions.
+fn tied(ties: &view::Ties) -> String {
+    if ties.names.is_empty() {
+        return String::new();
+    }
+    let equal = |names: &Vec<String>| {
+        let names: Vec<_> = names.iter().map(|name| crate::shown::printable(name)).collect();
+        names.join(" = ")
+    };
+    let all: Vec<String> = ties.names.iter().map(equal).collect();
+    format!("{}, {} saved", all.join(", "), units::bytes(ties.bytes))
 }
 
 fn weights(tensors: &[ManifestTensor]) -> Table {
@@ -167,7 +188,11 @@ mod tests {
     #[test]
     fn a_version_is_told_whole() {
         let info = VersionInfo { current: true, ..samples::version("v2") };
-        let text = facts(&info, Some("v1"))
+        let ties = view::Ties {
+            names: vec![vec!["lm_head.weight".to_owned(), "wte.weight".to_owned()]],
+            bytes: 1 << 20,
+        };
+        let text = facts(&info, &ties, Some("v1"))
             .iter()
             .fold(String::new(), |text, (name, value)| text + name + " " + value + "\n");
         for part in [
@@ -176,11 +201,14 @@ mod tests {
             "own 4 MiB (4,194,304 bytes)",
             "shared 2 MiB",
             "in 3 slabs",
+            "tied lm_head.weight = wte.weight, 1 MiB saved",
             "rollback to v1",
             "readers 8",
             &info.content.unwrap().to_string(),
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
+        let untied = facts(&info, &view::Ties::default(), None);
+        assert!(untied.iter().all(|(name, _)| *name != "tied"), "nothing is said of nothing");
     }
 }

@@ -12,6 +12,7 @@ use crate::error::{CommandError, Outcome, Report};
 use crate::exit::Code;
 use crate::printer::Printer;
 use crate::progress::Bar;
+use crate::shown::printable;
 use crate::{pond, units};
 
 /// Loads a checkpoint.
@@ -118,8 +119,16 @@ fn say(loaded: &Loaded, printer: &Printer) -> Outcome {
         0 => String::new(),
         bytes => format!(", {} of it shared", units::bytes(bytes)),
     };
+    let tied = match loaded.bytes_tied {
+        0 => String::new(),
+        bytes => format!(", {} saved by tied tensors", units::bytes(bytes)),
+    };
     let cold = if loaded.cold { ", from disk" } else { "" };
-    printer.note(format_args!("{tensors}, {size} in {time} ({rate}{cold}){shared}"));
+    printer.note(format_args!("{tensors}, {size} in {time} ({rate}{cold}){shared}{tied}"));
+    for (name, to) in &loaded.tied {
+        let (name, to) = (printable(name), printable(to));
+        printer.note(format_args!("{name} is tied to {to}: the same bytes, stored once"));
+    }
     if let Some(unshared) = loaded.unshared.as_ref().filter(|_| !printer.is_quiet()) {
         let (tag, why) = (&unshared.with, unshared.why.reason());
         printer.note(format_args!("no memory is shared with {tag}: {why}"));

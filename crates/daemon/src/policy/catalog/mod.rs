@@ -196,10 +196,10 @@ impl Catalog {
     }
 
     /// What ends with this client.
-    pub(super) fn ephemeral_of(&self, creator: ClientId) -> Vec<TensorId> {
+    pub(super) fn ephemeral_of(&self, creator: ClientId) -> impl Iterator<Item = TensorId> {
         let (first, last) = (TensorId(Uuid::nil()), TensorId(Uuid::max()));
         let theirs = self.ephemeral.range((creator, first)..=(creator, last));
-        theirs.map(|(_, id)| *id).collect()
+        theirs.map(|(_, id)| *id)
     }
 
     /// Every client that something ends with.

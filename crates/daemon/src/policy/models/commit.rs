@@ -5,10 +5,10 @@ use millpond_wire::message::{EventKind, VersionCommit, VersionState};
 use millpond_wire::record::{ReadyRecord, Record};
 use millpond_wire::{Backing, ClientId, ErrorKind, Failure, caps};
 
-use crate::policy::answer::{Answer, from_port};
+use crate::policy::answer::{Answer, from_hold, from_port};
 use crate::policy::owner::Caller;
 use crate::policy::pond::Pond;
-use crate::policy::ports::{Held, Ports};
+use crate::policy::ports::{Held, HoldError, Ports};
 
 impl<P: Ports> Pond<P> {
     /// One record says all of it, also that the version is current from now on.
@@ -60,9 +60,13 @@ impl<P: Ports> Pond<P> {
             let message = format!("the manifest of {label} cannot be held: {why}");
             return Err(Failure::new(ErrorKind::Invalid, message));
         }
-        if let Err(error) = ports.hold(Held::Manifest(id), Backing::default(), &manifest) {
-            ports.let_go(Held::Manifest(id), Some(manifest));
-            return Err(from_port(error));
+        match ports.hold(Held::Manifest(id), Backing::default(), &manifest) {
+            Ok(()) => {}
+            Err(HoldError::Full) => return Err(from_hold(HoldError::Full)),
+            Err(error) => {
+                ports.let_go(Held::Manifest(id), Some(manifest));
+                return Err(from_hold(error));
+            }
         }
         let has_current = self.models.models.get(&model).is_some_and(|it| it.current.is_some());
         let activate = commit.activate && !(commit.unless_current && has_current);

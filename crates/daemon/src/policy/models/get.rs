@@ -1,7 +1,9 @@
 //! Versions are attached to: a lease, the manifest, and the slabs' descriptors.
 
 use millpond_view::units;
-use millpond_wire::message::{PartInfo, ReplyBody, VersionGet, VersionGrant, VersionState};
+use millpond_wire::message::{
+    PartInfo, ReplyBody, RequestBody, VersionGet, VersionGrant, VersionState,
+};
 use millpond_wire::{
     Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId, VersionId,
     VersionTarget, caps,
@@ -10,6 +12,7 @@ use millpond_wire::{
 use super::{Version, lost, retired};
 use crate::policy::answer::{Answer, Answered, gone, now};
 use crate::policy::get::wait_until;
+use crate::policy::keeper_room::ask_again;
 use crate::policy::leases::{Lease, Wanted, number_in_use};
 use crate::policy::owner::Caller;
 use crate::policy::parked::{RequestId, WaitKey, Wish};
@@ -146,6 +149,9 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::Denied, message)
                 .hint("the admin socket can list and retire versions, but not map them"));
         }
+        self.record_borrower(ports, client_id, target)?;
+        let Some(client) = self.clients.get(client_id) else { return Ok(Answered::Sent) };
+        let Some(version) = self.models.get(id) else { return Err(gone("version", id)) };
         let (user, since_ms) = (client.owner().user, ports.now_ms());
         let begun = Lease { target, mode, since_ms, counted: false, asked };
         self.leases.begin(&client.account, client_id, lease, begun);
@@ -254,7 +260,10 @@ impl<P: Ports> Pond<P> {
             });
             if ready {
                 let on = self.wanted_version(get);
+                let again = ask_again(ports, || RequestBody::VersionGet(get.clone()));
+                let by = parked.by;
                 let answer = self.grant_version(ports, conn, id.into(), on);
+                let answer = self.or_wait_for_keeper(ports, by, again, answer);
                 self.answer_parked(ports, Some(ticket), answer);
             }
         }

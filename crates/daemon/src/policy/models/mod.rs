@@ -22,10 +22,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use millpond_wire::message::VersionState;
+use millpond_wire::record::Record;
 use millpond_wire::{TensorId, TensorRef, Token, VersionId, VersionTag};
 
 use super::catalog::NameKey;
-use super::owner::Caller;
+use super::owner::{Caller, Owner};
+use super::ports::{PortError, Ports};
 use crate::accounts::{Account, Accounts, Resource};
 pub(super) use listing::ModelListing;
 use making::Making;
@@ -134,6 +136,22 @@ impl<F> Models<F> {
             self.unlink(part, id);
         }
         Some(version)
+    }
+
+    /// A user gets a lease on a version. Another's version is journalled as borrowed, once.
+    pub(super) fn lend(
+        &mut self,
+        ports: &mut impl Ports<Fd = F>,
+        id: VersionId,
+        user: &Owner,
+    ) -> Result<(), PortError> {
+        let Some(version) = self.versions.get_mut(&id) else { return Ok(()) };
+        if version.owner.is_user(user) || !version.borrowers.lacks(user.user) {
+            return Ok(());
+        }
+        ports.journal(&Record::VersionBorrowed { version: id, user: user.user })?;
+        version.borrowers.add(user.user);
+        Ok(())
     }
 
     /// A model has another name from now on, which no other model has.

@@ -38,6 +38,11 @@ impl<P: Ports> Pond<P> {
                 self.models.flip(version, token);
             }
             Record::VersionDraining(id) => self.models.drain(id),
+            Record::VersionBorrowed { version, user } => {
+                if let Some(version) = self.models.versions.get_mut(&version) {
+                    version.borrowers.replay(user);
+                }
+            }
             Record::VersionGone(id) => {
                 let manifest = self.models.remove(id).and_then(|version| version.manifest);
                 if let Some(manifest) = manifest {
@@ -104,6 +109,7 @@ impl<F> Models<F> {
                 known.filter_map(|id| Some((*id, self.versions.get(id)?)))
             };
             for (id, version) in versions() {
+                let borrowed = |user| Record::VersionBorrowed { version: id, user };
                 let staged = version.record(id);
                 // What a later record of a version no longer has, it had before.
                 let former: Vec<TensorId> = version.former.iter().copied().collect();
@@ -112,6 +118,7 @@ impl<F> Models<F> {
                     records.push(Record::VersionStaged(VersionRecord { parts, ..staged.clone() }));
                 }
                 records.push(Record::VersionStaged(staged));
+                records.extend(version.borrowers.users().map(borrowed));
                 if let Some(ready) = &version.ready {
                     let ready =
                         millpond_wire::record::ReadyRecord { current: false, ..ready.clone() };

@@ -1,5 +1,7 @@
 //! Versions go: no new leases first, then, with the last lease, the memory.
 
+use std::collections::BTreeSet;
+
 use millpond_view::units::count;
 use millpond_wire::message::{EventKind, VersionState};
 use millpond_wire::record::Record;
@@ -123,8 +125,21 @@ impl<P: Ports> Pond<P> {
 
     /// Whether a client that has not claimed yet may hold this version.
     fn version_may_be_held(&self, version: &Version<P::Fd>) -> bool {
-        version.recovered
-            && self.clients.may_be_held(|caller| caller.may_use(&version.owner, version.audience))
+        version.recovered && self.clients.may_be_held(|caller| version.may_be_held_by(caller))
+    }
+
+    /// Taints the slabs of every version that a client of an earlier daemon may have held.
+    pub(in crate::policy) fn taint_recovered_versions(&mut self, ports: &mut P, caller: &Caller) {
+        let versions = self.models.versions.values();
+        let held = versions.filter(|version| version.may_be_held_by(caller));
+        let slabs = held.flat_map(Version::keeps).filter_map(|part| {
+            let slab = self.catalog.get(part)?.slab;
+            self.slabs.get(slab).filter(|slab| slab.recovered).map(|_| slab)
+        });
+        let slabs: BTreeSet<SlabId> = slabs.collect();
+        for slab in slabs {
+            self.slabs.taint(ports, slab);
+        }
     }
 
     /// The last reader may have left.

@@ -166,6 +166,7 @@ impl<P: Ports> Pond<P> {
             parts,
             creator: making.client,
             created_unix_ms: ports.now_ms(),
+            borrowers_recorded: true,
         };
         let journalled = result.and_then(|()| {
             ports.journal(&Record::VersionStaged(record.clone())).map_err(from_port)

@@ -9,8 +9,9 @@ use millpond_wire::{
     VersionTag,
 };
 
+use crate::policy::borrowers::Borrowers;
 use crate::policy::catalog::NameKey;
-use crate::policy::owner::Owner;
+use crate::policy::owner::{Caller, Owner};
 
 /// Renames of a model whose repeats are recognised.
 const RENAMES: usize = 4;
@@ -39,6 +40,7 @@ pub(in crate::policy) struct Version<F> {
     pub manifest: Option<F>,
     /// Older than this daemon.
     pub recovered: bool,
+    pub(super) borrowers: Borrowers,
 }
 
 impl<F> Version<F> {
@@ -63,6 +65,7 @@ impl<F> Version<F> {
             ready: None,
             manifest: None,
             recovered,
+            borrowers: Borrowers::none(record.borrowers_recorded),
         }
     }
 
@@ -80,7 +83,13 @@ impl<F> Version<F> {
             parts: self.parts.clone(),
             creator: self.creator,
             created_unix_ms: self.created_ms,
+            borrowers_recorded: self.borrowers.are_recorded(),
         }
+    }
+
+    /// Whether a client of an earlier daemon may hold it, as long as it has not said what it holds.
+    pub(super) fn may_be_held_by(&self, caller: &Caller) -> bool {
+        self.recovered && self.borrowers.may_hold(caller, &self.owner, self.audience)
     }
 
     /// Everything that must not go before this version does.

@@ -4,26 +4,30 @@ use millpond_wire::record::Record;
 use millpond_wire::{GpuUuid, SlabId};
 
 use super::{Slab, SlabClass, Slabs};
-use crate::policy::owner::Caller;
-use crate::policy::ports::{Held, PortError, Ports};
+use crate::policy::owner::{Caller, Owner};
+use crate::policy::ports::{Held, HoldError, PortError, Ports};
 
 impl<F: Clone> Slabs<F> {
-    /// The driver has made a slab: hold, then journal.
+    /// The driver has made a slab: hold, then journal. If the keeper is full, nothing was done.
     pub(in crate::policy) fn commit(
         &mut self,
         ports: &mut impl Ports<Fd = F>,
         id: SlabId,
         (class, bytes): (SlabClass, u64),
         fd: F,
-    ) -> Result<(), PortError> {
+    ) -> Result<(), HoldError> {
         let slab = Slab::new(class, bytes, fd.clone());
-        if let Err(error) = ports.hold(Held::Slab(id), slab.backing, &fd) {
-            ports.let_go(Held::Slab(id), Some(fd));
-            return Err(error);
+        match ports.hold(Held::Slab(id), slab.backing, &fd) {
+            Ok(()) => {}
+            Err(HoldError::Full) => return Err(HoldError::Full),
+            Err(error) => {
+                ports.let_go(Held::Slab(id), Some(fd));
+                return Err(error);
+            }
         }
         if let Err(error) = ports.journal(&slab.record(id)) {
             ports.let_go(Held::Slab(id), Some(fd));
-            return Err(error);
+            return Err(error.into());
         }
         self.insert(id, slab);
         Ok(())
@@ -52,6 +56,22 @@ impl<F: Clone> Slabs<F> {
         recorded.is_ok()
     }
 
+    /// A user gets a lease on a tensor of this slab. Another's slab is journalled as borrowed, once.
+    pub(in crate::policy) fn lend(
+        &mut self,
+        ports: &mut impl Ports<Fd = F>,
+        id: SlabId,
+        user: &Owner,
+    ) -> Result<(), PortError> {
+        let Some(slab) = self.slabs.get_mut(&id) else { return Ok(()) };
+        if slab.class.owner.is_user(user) || !slab.borrowers.lacks(user.user) {
+            return Ok(());
+        }
+        ports.journal(&Record::SlabBorrowed { slab: id, user: user.user })?;
+        slab.borrowers.add(user.user);
+        Ok(())
+    }
+
     /// Taints every slab that a client of an earlier daemon may have held.
     pub(in crate::policy) fn taint_recovered(
         &mut self,
@@ -60,9 +80,7 @@ impl<F: Clone> Slabs<F> {
     ) {
         let slabs: Vec<SlabId> = self
             .iter()
-            .filter(|(_, slab)| {
-                slab.recovered && caller.may_use(&slab.class.owner, slab.class.audience)
-            })
+            .filter(|(_, slab)| slab.recovered && slab.may_be_held_by(caller))
             .map(|(id, _)| id)
             .collect();
         for slab in slabs {

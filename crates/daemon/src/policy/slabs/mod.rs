@@ -21,6 +21,9 @@ use ranges::Ranges;
 pub(super) use totals::Totals;
 use totals::TotalsByDevice;
 
+use super::borrowers::Borrowers;
+use super::owner::Caller;
+
 /// One allocation of the driver.
 #[derive(Clone, Debug)]
 pub(super) struct Slab<F> {
@@ -37,6 +40,7 @@ pub(super) struct Slab<F> {
     pub tainted: bool,
     /// It is older than this daemon, so clients that have not claimed yet may hold it.
     pub recovered: bool,
+    borrowers: Borrowers,
     ranges: Ranges,
 }
 
@@ -52,23 +56,25 @@ impl<F> Slab<F> {
             tensor_bytes: 0,
             tainted: false,
             recovered: false,
+            borrowers: Borrowers::none(true),
             ranges: Ranges::new(bytes),
         }
     }
 
     /// A slab of an earlier daemon. Nobody knows which of its bytes were never used.
-    pub(super) fn recovered(class: SlabClass, bytes: u64, backing: Backing, fd: Option<F>) -> Self {
-        let mut ranges = Ranges::new(bytes);
+    pub(super) fn recovered(class: SlabClass, made: &SlabRecord, fd: Option<F>) -> Self {
+        let mut ranges = Ranges::new(made.bytes);
         ranges.forget_freshness();
         Self {
             class,
-            bytes,
-            backing,
+            bytes: made.bytes,
+            backing: made.backing,
             fd,
             tensors: 0,
             tensor_bytes: 0,
             tainted: false,
             recovered: true,
+            borrowers: Borrowers::none(made.borrowers_recorded),
             ranges,
         }
     }
@@ -84,7 +90,23 @@ impl<F> Slab<F> {
             group: self.class.owner.group,
             audience: self.class.audience,
             backing: self.backing,
+            borrowers_recorded: self.borrowers.are_recorded(),
         })
+    }
+
+    /// The records of those who have had a lease on it, beside its owner.
+    pub(super) fn borrowed(&self, id: SlabId) -> impl Iterator<Item = Record> {
+        self.borrowers.users().map(move |user| Record::SlabBorrowed { slab: id, user })
+    }
+
+    /// Whether a client of an earlier daemon may hold it, as long as it has not said what it holds.
+    pub(super) fn may_be_held_by(&self, caller: &Caller) -> bool {
+        self.borrowers.may_hold(caller, &self.class.owner, self.class.audience)
+    }
+
+    /// Of earlier daemons.
+    pub(super) fn earlier_borrowers(&self) -> Borrowers {
+        self.borrowers.of_earlier_daemons()
     }
 
     /// Whether the record survived and the memory did not.
@@ -209,7 +231,11 @@ impl<F> Slabs<F> {
             slab.tensors = slab.tensors.saturating_sub(1);
             slab.tensor_bytes = slab.tensor_bytes.saturating_sub(bytes);
         });
-        slab.tensors == 0
+        let empty = slab.tensors == 0;
+        if empty {
+            slab.borrowers.forget();
+        }
+        empty
     }
 
     /// Nothing new goes into this slab; true if that is news.
@@ -220,6 +246,13 @@ impl<F> Slabs<F> {
             open.retain(|other| *other != id);
         }
         news
+    }
+
+    /// What the journal says about a borrower.
+    pub(super) fn replay_borrower(&mut self, id: SlabId, user: u32) {
+        if let Some(slab) = self.slabs.get_mut(&id) {
+            slab.borrowers.replay(user);
+        }
     }
 
     /// Takes a slab out of the books.

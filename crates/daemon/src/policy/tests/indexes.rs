@@ -17,7 +17,8 @@ impl Play {
         for creator in tensors().map(|(_, it)| it.creator).collect::<BTreeSet<_>>() {
             let theirs = ephemeral().filter(|(_, it)| it.creator == creator);
             let theirs: Vec<TensorId> = theirs.map(|(id, _)| id).collect();
-            assert_eq!(self.pond.catalog.ephemeral_of(creator), theirs);
+            let indexed: Vec<TensorId> = self.pond.catalog.ephemeral_of(creator).collect();
+            assert_eq!(indexed, theirs);
         }
     }
 }

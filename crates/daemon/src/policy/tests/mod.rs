@@ -1,6 +1,7 @@
 //! The rules of a pond, in a world that the test plays.
 
 mod accounts;
+mod borrowers;
 mod caps;
 mod collecting;
 mod corners;
@@ -9,7 +10,9 @@ mod groups;
 mod hang_ups;
 mod identity;
 mod indexes;
+mod keeper_room;
 mod leases;
+mod leaving;
 mod listings;
 mod lives;
 mod making;
@@ -89,6 +92,8 @@ struct World {
     upgrades: Vec<String>,
     /// No more descriptors may be in flight.
     no_page: bool,
+    /// How much the keeper can be told before it reads, where that is little.
+    keeper_takes: Option<usize>,
 }
 
 impl Ports for World {
@@ -114,6 +119,7 @@ impl Ports for World {
             Record::SlabMade(_) => "slab",
             Record::SlabGone(_) => "slab gone",
             Record::SlabTainted(_) => "tainted",
+            Record::SlabBorrowed { .. } => "borrowed",
             Record::TensorMade(_) => "tensor",
             Record::TensorPublished { .. } => "published",
             Record::TensorDeleted(_) => "deleted",
@@ -127,6 +133,7 @@ impl Ports for World {
             Record::VersionReady(_) => "ready",
             Record::VersionCurrent { .. } => "current",
             Record::VersionDraining(_) => "draining",
+            Record::VersionBorrowed { .. } => "version borrowed",
             Record::VersionGone(_) => "version gone",
             Record::Renamed { .. } => "renamed",
             Record::Unknown => "unknown",
@@ -135,10 +142,23 @@ impl Ports for World {
         Ok(())
     }
 
-    fn hold(&mut self, what: Held, _backing: Backing, fd: &u64) -> Result<(), PortError> {
+    fn hold(&mut self, what: Held, _backing: Backing, fd: &u64) -> Result<(), HoldError> {
+        match &mut self.keeper_takes {
+            Some(0) => return Err(HoldError::Full),
+            Some(left) => *left -= 1,
+            None => {}
+        }
         self.did.push(Did::Hold(what));
         self.held.insert(what, *fd);
         Ok(())
+    }
+
+    fn keeper_room(&self) -> KeeperRoom {
+        match self.keeper_takes {
+            None => KeeperRoom::Plenty,
+            Some(0) => KeeperRoom::None,
+            Some(_) => KeeperRoom::Little,
+        }
     }
 
     fn let_go(&mut self, what: Held, _fd: Option<u64>) {

@@ -10,6 +10,7 @@ use millpond_wire::{
 
 use super::*;
 
+mod borrowers;
 mod listing;
 mod numbers;
 mod renaming;

@@ -5,61 +5,6 @@ use proptest::prelude::*;
 
 use super::*;
 
-#[test]
-fn a_client_with_many_leases_ends_in_turns() {
-    for died in [true, false] {
-        let mut play = Play::new();
-        play.pond.turns.set_slice(8);
-        let (conn, client) = play.client(1);
-        let (other, _) = play.client(2);
-        play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
-        for lease in 0..9 {
-            play.get(conn, "x", lease + 1);
-        }
-        let (x, _) = play.get(conn, "x", 1);
-        play.delete(conn, x.tensor);
-        match died {
-            true => play.pond.process_gone(&mut play.world, client),
-            false => assert_eq!(play.ask(conn, RequestBody::Goodbye), ReplyBody::Done),
-        }
-        let mut left = vec![play.pond.leases.count_of(client)];
-        while play.pond.has_turns() {
-            assert!(play.pond.clients.knows(client));
-            play.check_held();
-            // Others are served meanwhile, and that its process is gone is no news.
-            assert_eq!(play.ask(other, RequestBody::Ping), ReplyBody::Done);
-            if died {
-                play.pond.process_gone(&mut play.world, client);
-            }
-            play.pond.tick(&mut play.world);
-            left.push(play.pond.leases.count_of(client));
-        }
-        assert_eq!(left[..4], [9, 7, 5, 3], "two leases in each turn");
-        assert!(!play.pond.clients.knows(client));
-        assert!(play.pond.catalog.get(x.tensor).is_none(), "and the memory goes with the last");
-        play.check_held();
-    }
-}
-
-#[test]
-fn who_said_goodbye_and_comes_back_has_nothing_left() {
-    let mut play = Play::new();
-    play.pond.turns.set_slice(8);
-    let (conn, client) = play.client(1);
-    play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
-    for lease in 0..9 {
-        play.get(conn, "x", lease + 1);
-    }
-    play.ask(conn, RequestBody::Goodbye);
-    assert_eq!(play.pond.leases.count_of(client), 9);
-    assert!(matches!(play.hello(conn, client, false), ReplyBody::Welcome(_)));
-    assert_eq!((play.pond.leases.count_of(client), play.pond.has_turns()), (0, false));
-    play.get(conn, "x", 1);
-    play.ask(conn, RequestBody::Goodbye);
-    assert!(!play.pond.clients.knows(client), "one with few leases ends at once");
-    play.check_held();
-}
-
 /// How long the longest single steps take with the largest numbers that are allowed: for people, with
 /// `--ignored --nocapture`.
 #[test]
@@ -238,6 +183,26 @@ fn a_short_answer_does_not_wait_for_the_long_ones_of_others() {
         play.later(0);
     }
     assert!(long.iter().all(|number| play.answer(*number).is_some()));
+}
+
+#[test]
+fn a_short_answer_comes_within_the_turn_of_a_long_one() {
+    let mut play = Play::with_slices_of(80);
+    let (conn, _) = play.client(1);
+    for name in 0..500 {
+        play.create(conn, ready(&format!("public/{name}")));
+    }
+    let (theirs, _) = play.client(2);
+    let (mine, _) = play.client(3);
+    let long = play.start(theirs, RequestBody::TensorList { prefix: String::new() });
+    for name in ["public/1", "public/2", "public/3"] {
+        play.later(0);
+        let number = play.start(mine, inspecting(name));
+        assert_eq!(play.turns_until(number).0, 1, "whoever had the turn before");
+    }
+    assert!(play.answer(long).is_none());
+    play.turns_until(long);
+    assert!(play.pond.is_idle());
 }
 
 #[test]

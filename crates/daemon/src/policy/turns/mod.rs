@@ -29,15 +29,21 @@ pub(super) use queue::Turns;
 use queue::Waiting;
 use tensors::TensorListing;
 
+/// Parts of a turn: those whose turn it is have one after the other.
+const PARTS: usize = 8;
+
 /// What one turn may still look at, in entries: some of them weigh more than one.
 #[derive(Debug)]
 pub(super) struct Budget {
     left: usize,
+    spent: usize,
 }
 
 impl Budget {
     pub(super) fn spend(&mut self, entries: usize) {
         self.left = self.left.saturating_sub(entries);
+        // What weighs more than is left counts as a whole.
+        self.spent = self.spent.saturating_add(entries);
     }
 
     pub(super) fn is_spent(&self) -> bool {
@@ -57,10 +63,10 @@ enum Job {
 }
 
 impl<P: Ports> Pond<P> {
-    /// Whether an answer could go on at once: each [`Pond::tick`] is a turn.
+    /// Whether an answer, or the end of a client, could go on at once: each [`Pond::tick`] is a turn.
     #[must_use]
     pub fn has_turns(&self) -> bool {
-        self.turns.has_more() || !self.endings.are_none()
+        self.turns.has_more() || !self.leavers.is_empty()
     }
 
     pub(super) fn list_tensors(
@@ -145,7 +151,7 @@ impl<P: Ports> Pond<P> {
         let user = caller.owner.user;
         let weight = self.weight(&job).max(1);
         let is_begun = weight <= self.turns.left() && self.turns.is_free(user, by.conn);
-        if is_begun && let Some(answer) = self.go_on(ports, &mut job) {
+        if is_begun && let Some(answer) = self.go_on(ports, &mut job, weight) {
             return answer;
         }
         let Some(ticket) = self.park(by, Wish::Answer, None) else { return Ok(Answered::Sent) };
@@ -173,10 +179,10 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    /// A slice of an answer; all of it where the turn has room.
-    fn go_on(&mut self, ports: &mut P, job: &mut Job) -> Option<Answer<P::Fd>> {
-        let before = self.turns.left();
-        let mut budget = Budget { left: before };
+    /// A part of an answer of about so many entries; less where the turn has no room for them.
+    fn go_on(&mut self, ports: &mut P, job: &mut Job, most: usize) -> Option<Answer<P::Fd>> {
+        let left = self.turns.left();
+        let mut budget = Budget { left: left.min(most), spent: 0 };
         let answer = match job {
             Job::Tensors(listing) => {
                 self.slice_of_tensors(ports, listing, &mut budget).map(ordered)
@@ -190,11 +196,11 @@ impl<P: Ports> Pond<P> {
                 slice.map(|result| result.and_then(ordered))
             }
         };
-        if budget.left == before {
+        if budget.spent == 0 {
             // Nothing is free, or a turn would not come to its end.
             budget.spend(1);
         }
-        self.turns.set_left(budget.left);
+        self.turns.set_left(left.saturating_sub(budget.spent));
         answer
     }
 
@@ -207,7 +213,9 @@ impl<P: Ports> Pond<P> {
     pub(super) fn take_turns(&mut self, ports: &mut P) -> Option<u64> {
         self.turns.begin_turn(|conn| ports.backlog(conn) > 0);
         while let Some((user, mut waiting)) = self.next_turn() {
-            let Some(answer) = self.go_on(ports, &mut waiting.job) else {
+            // What is short is not to wait for the next turn because of what is long.
+            let part = self.turns.slice().div_ceil(PARTS);
+            let Some(answer) = self.go_on(ports, &mut waiting.job, part) else {
                 self.turns.add(user, waiting, true);
                 continue;
             };
