@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use millpond_wire::{ClientId, LeaseId};
+use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId};
 
 use super::answer::{Answer, Answered, done};
 use super::parked::RequestId;
@@ -34,6 +34,16 @@ pub(super) struct Leavers {
 impl Leavers {
     pub(super) fn is_empty(&self) -> bool {
         self.queue.is_empty()
+    }
+
+    /// Refuses whatever a client asks for that is about to end: it would not keep it.
+    pub(super) fn refuse(&self, id: ClientId) -> Result<(), Failure> {
+        if self.queue.iter().any(|leaver| leaver.client == id) {
+            let message = format!("client {id} is ending; what it held is being given back");
+            let hint = "say hello as a new client";
+            return Err(Failure::new(ErrorKind::Later, message).hint(hint));
+        }
+        Ok(())
     }
 }
 

@@ -173,6 +173,7 @@ impl<P: Ports> Pond<P> {
     ) -> Answer<P::Fd> {
         let conn = by.conn;
         if let RequestBody::Hello(hello) = body {
+            self.leavers.refuse(hello.client)?;
             return self.hello(ports, conn, hello);
         }
         let Some(connection) = self.clients.connection(conn) else { return Ok(Answered::Sent) };
@@ -181,6 +182,9 @@ impl<P: Ports> Pond<P> {
             ports.close(conn);
             return Err(Failure::new(ErrorKind::Protocol, "the first message must be a hello"));
         };
+        if !matches!(body, RequestBody::Goodbye | RequestBody::Ping) {
+            self.leavers.refuse(client)?;
+        }
         match body {
             RequestBody::Hello(_) | RequestBody::Ping => done(),
             RequestBody::Claim(claim) => self.claim(ports, client, &claim),

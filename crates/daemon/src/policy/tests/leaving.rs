@@ -40,6 +40,11 @@ fn a_goodbye_with_very_much_is_answered_when_all_of_it_has_ended() {
     play.later(0);
     assert!(play.answer(number).is_none() && play.pond.clients.knows(client));
     assert_eq!(play.ask(conn, RequestBody::Goodbye), ReplyBody::Done, "said twice, it is known");
+    let create = RequestBody::TensorCreate(spec("more", 100));
+    for refused in [play.hello(conn, client, false), play.ask(conn, create)] {
+        let ReplyBody::Failure(failure) = refused else { panic!("{refused:?}") };
+        assert_eq!(failure.kind, millpond_wire::ErrorKind::Later, "{failure}");
+    }
     play.pond.process_gone(&mut play.world, client);
     while play.pond.has_turns() {
         play.later(0);

@@ -4,6 +4,7 @@ use millpond_wire::LeaseTarget;
 use proptest::prelude::*;
 
 use super::*;
+use crate::policy::leases::Lease;
 
 /// How long the longest single steps take with the largest numbers that are allowed: for people, with
 /// `--ignored --nocapture`.
@@ -52,7 +53,6 @@ fn times_of_the_longest_steps() {
         eprintln!("the end of a client with 200,000 leases: {steps} steps, longest {longest:?}");
     }
 }
-use crate::policy::leases::Lease;
 
 impl Play {
     /// So many leases more, without a message for each.
