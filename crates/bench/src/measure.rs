@@ -34,8 +34,9 @@ pub enum Measure {
     AttachRaw { device: String, names: Vec<String>, rounds: u32 },
     /// Make the current version of a model, in as many slabs.
     Stage { model: String, parts: u32, part_bytes: u64 },
-    /// Attach a model, as the first thing that this process wants of the pond.
-    First { device: String, model: String },
+    /// Attach a model, as the first thing that this process wants of the pond; a lazy pond connects
+    /// with it.
+    First { device: String, model: String, lazy: bool },
     /// Connect, likewise.
     FirstConnect { device: String },
     /// The bare driver calls on the model's slabs, likewise.
@@ -129,10 +130,10 @@ impl Crowd {
                 tools.pond()?.flush(FLUSH)?;
                 Ok(Vec::new())
             }
-            Measure::First { device, model } => {
+            Measure::First { device, model, lazy } => {
                 let _context = context(&tools.device(&device)?)?;
                 let start = Start::now();
-                let pond = tools.lazy_pond()?;
+                let pond = if lazy { tools.lazy_pond()? } else { tools.pond()? };
                 let attached = pond.attach(model.as_str())?;
                 let taken = start.taken();
                 drop(attached);

@@ -25,6 +25,7 @@ const ROWS: &[&str] = &[
     "attach/handles-64",
     "attach/handles-148",
     "attach/first",
+    "attach/first-lazy",
     "attach/connect",
     "attach/first-cpu",
     "move/put",

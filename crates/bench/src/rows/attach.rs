@@ -24,6 +24,7 @@ pub const NAMES: &[&str] = &[
     "attach/handles-64",
     "attach/handles-148",
     fresh::FIRST,
+    fresh::LAZY,
     fresh::CONNECT,
     fresh::PROCESSOR,
 ];

@@ -13,6 +13,7 @@ use crate::row::Goal;
 use crate::samples::Samples;
 
 pub const FIRST: &str = "attach/first";
+pub const LAZY: &str = "attach/first-lazy";
 pub const CONNECT: &str = "attach/connect";
 pub const PROCESSOR: &str = "attach/first-cpu";
 
@@ -28,13 +29,16 @@ pub fn run(bench: &mut Bench) -> Rows {
     bench.worker.times(&Order::from(stage))?;
     let measured = measure(bench, rounds);
     bench.pond.remove_version(MODEL)?;
-    let [first, connect, raw] = measured?;
+    let [first, lazy, connect, raw] = measured?;
     let goal = Goal { ratio: Some(1.5), value: Some(2000.0), gpu_only: true };
     let what = format!("first attach of a process, {PARTS} handles, with its connection");
     let row = RowJson::times(FIRST, what, &first.taken).beside(FLOOR, &raw.taken);
     let processor = "of it, processor time of the process: the rest is waiting";
+    let what = format!("the same of a lazy pond, {PARTS} handles");
+    let lazy = RowJson::times(LAZY, what, &lazy.taken).beside(FLOOR, &raw.taken);
     Ok(vec![
         row.goal(goal, bench.ground.card.soft),
+        lazy,
         RowJson::times(CONNECT, "a connection before the first attach", &connect.taken),
         RowJson::times(PROCESSOR, processor, &first.processor).beside(FLOOR, &raw.processor),
     ])
@@ -46,8 +50,8 @@ struct Took {
     processor: Samples,
 }
 
-fn measure(bench: &Bench, rounds: u32) -> Result<[Took; 3], CommandError> {
-    let (mut first, mut connect, mut raw) = (Vec::new(), Vec::new(), Vec::new());
+fn measure(bench: &Bench, rounds: u32) -> Result<[Took; 4], CommandError> {
+    let mut took: [Vec<[Duration; 2]>; 4] = Default::default();
     for _ in 0..rounds {
         let one = |what: fn(String, String) -> Measure| -> Result<[Duration; 2], CommandError> {
             let mut worker = bench.another_worker("bench first")?;
@@ -59,11 +63,17 @@ fn measure(bench: &Bench, rounds: u32) -> Result<[Took; 3], CommandError> {
                 _ => Err(wrong("nothing was measured")),
             }
         };
-        raw.push(one(|device, model| Measure::FirstRaw { device, model })?);
-        first.push(one(|device, model| Measure::First { device, model })?);
-        connect.push(one(|device, _| Measure::FirstConnect { device })?);
+        let orders: [fn(String, String) -> Measure; 4] = [
+            |device, model| Measure::First { device, model, lazy: false },
+            |device, model| Measure::First { device, model, lazy: true },
+            |device, _| Measure::FirstConnect { device },
+            |device, model| Measure::FirstRaw { device, model },
+        ];
+        for (order, took) in orders.into_iter().zip(&mut took) {
+            took.push(one(order)?);
+        }
     }
-    Ok([first, connect, raw].map(|took| {
+    Ok(took.map(|took| {
         let [taken, processor] = [0, 1].map(|which| took.iter().map(|it| it[which]).collect());
         Took { taken: Samples::new(taken), processor: Samples::new(processor) }
     }))
