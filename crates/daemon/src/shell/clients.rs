@@ -9,13 +9,17 @@ use millpond_wire::socket::{self, SocketError};
 use millpond_wire::{ClientId, ErrorKind, Failure, fd};
 
 use super::conn::Conn;
-use super::{HELLO_WITHIN, Listener, ROUND, Server, TURN};
+use super::ready::Work;
+use super::{HELLO_WITHIN, Listener, ROUND, Server};
 use crate::accounts::Resource;
 use crate::descriptors;
 use crate::policy::{ConnId, LOCAL_TENANT, Owner, Ports};
 
 /// The user that the kernel shows for one it cannot name: nobody can be told from another.
 const OVERFLOW_USER: u32 = 65_534;
+/// How long one round accepts. Whoever connects waits for everybody who came before, whatever the user;
+/// so this is more than the turn of one user.
+const ACCEPTING: Duration = Duration::from_millis(5);
 /// Before a connection is looked at again that there is no descriptor for.
 const SHORT_PAUSE: Duration = Duration::from_millis(5);
 
@@ -68,11 +72,8 @@ impl Server {
     }
 
     pub(super) fn accept(&mut self, index: usize) {
-        let until = Instant::now() + TURN;
-        for round in 0..ROUND {
-            if round > 0 && Instant::now() >= until {
-                return;
-            }
+        let until = Instant::now() + ACCEPTING;
+        while Instant::now() < until {
             let Some(Listener { fd: listener, admin, .. }) = self.listeners.get(index) else {
                 return;
             };
@@ -138,7 +139,7 @@ impl Server {
                 self.pond.connected(id, owner, &peer.groups, admin, peer.pid);
                 self.ungreeted.push_back((Instant::now(), id));
                 // By now its hello is there, mostly: it does not wait for another round.
-                self.conn_event(id, Instant::now());
+                self.ready.add((!admin).then_some(peer.user), Work::Conn(id));
             }
             Err(error) => tracing::error!("a connection cannot be watched: {error}"),
         }
