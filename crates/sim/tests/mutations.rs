@@ -44,7 +44,8 @@ fn journal_after_reply() {
 
 #[test]
 fn hold_after_journal() {
-    noticed(Mutation::HoldAfterJournal, &[IS_HELD, NOTHING_LOST]);
+    let in_the_books = "what is in the books is held";
+    noticed(Mutation::HoldAfterJournal, &[IS_HELD, NOTHING_LOST, in_the_books]);
 }
 
 #[test]

@@ -6,6 +6,28 @@ use proptest::prelude::*;
 use super::*;
 use crate::policy::leases::Lease;
 
+#[test]
+fn the_end_of_a_pond_does_not_wait_for_who_does_not_read() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    play.world.unread.insert(conn, 0);
+    play.pond.turns.set_slice(8);
+    for number in 0..20 {
+        play.create(conn, spec(&number.to_string(), 100));
+    }
+    let list = || RequestBody::TensorList { prefix: String::new() };
+    let (first, second) = (play.start(conn, list()), play.start(conn, list()));
+    while play.pond.has_turns() {
+        play.later(0);
+    }
+    assert!(play.answer(first).is_some() && play.answer(second).is_none());
+    play.pond.drain(&mut play.world);
+    play.later(0);
+    let Some(ReplyBody::Failure(failure)) = play.answer(second) else { panic!("no answer") };
+    assert_eq!(failure.kind, millpond_wire::ErrorKind::Draining);
+    assert!(play.pond.is_idle());
+}
+
 /// How long the longest single steps take with the largest numbers that are allowed: for people, with
 /// `--ignored --nocapture`.
 #[test]

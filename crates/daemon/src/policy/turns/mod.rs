@@ -15,7 +15,7 @@ mod tensors;
 use millpond_wire::message::{ReplyBody, Target};
 use millpond_wire::{TensorId, VersionId, VersionTarget};
 
-use super::answer::{Answer, Answered};
+use super::answer::{Answer, Answered, draining};
 use super::models::ModelListing;
 use super::owner::Caller;
 use super::parked::{RequestId, Wish};
@@ -223,6 +223,12 @@ impl<P: Ports> Pond<P> {
             self.answer_parked(ports, Some(ticket), answer);
             if ports.backlog(conn) > 0 {
                 self.turns.is_unread(conn);
+            }
+        }
+        if self.draining && !self.turns.has_more() {
+            // The rest would wait for clients that do not read, and the end of the pond with it.
+            for waiting in self.turns.take_waiting() {
+                self.answer_parked(ports, Some(waiting.ticket), Err(draining()));
             }
         }
         self.turns.has_more().then(|| ports.monotonic_ms())

@@ -110,6 +110,14 @@ impl Turns {
         self.has_more &= !self.users.is_empty();
     }
 
+    /// Takes out all that is not begun.
+    pub(super) fn take_waiting(&mut self) -> Vec<Waiting> {
+        let waiting = self.users.values_mut().flat_map(|user| std::mem::take(&mut user.waiting));
+        let taken = waiting.flat_map(|(_, waiting)| waiting).collect();
+        self.users.retain(|_, user| !user.is_empty());
+        taken
+    }
+
     /// An answer could not be sent yet.
     pub(super) fn is_unread(&mut self, conn: ConnId) {
         self.kept.insert(conn);
