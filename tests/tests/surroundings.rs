@@ -49,8 +49,7 @@ fn a_runtime_folder_that_was_removed_is_made_again_whoever_of_the_pond_dies_then
         assert_eq!(worker.ask("hash kept"), hash);
     }
     // The lock counts for `stop`, and for a second pond.
-    let second = TestPond::prepare(Options::new());
-    let second = second.serve_command().arg("--runtime-dir").arg(&folder).output().unwrap();
+    let second = pond.serve_command().arg("--runtime-dir").arg(&folder).output().unwrap();
     let said = String::from_utf8_lossy(&second.stderr).into_owned();
     assert!(said.contains("is already served by pid"), "{said}");
     drop(worker);
