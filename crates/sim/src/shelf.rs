@@ -31,6 +31,9 @@ impl SimPorts {
         self.make_group(set, None);
         self.limit_group(set)?;
         if let Some(users) = &set.users {
+            let held = self.charges.held_by_users(users, GPU);
+            let raise = |budget: &mut Budget| budget.pond = budget.pond.max(held);
+            self.write_group(name, |file| file.change(raise)).map_err(not_written)?;
             self.write_group(name, |file| file.users.clone_from(users)).map_err(not_written)?;
             self.payers_changed();
             self.recount();

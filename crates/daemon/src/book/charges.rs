@@ -94,6 +94,10 @@ impl ChargedAccounts {
         }
     }
 
+    pub fn held_by_users(&self, users: &[u32], device: GpuUuid) -> u64 {
+        self.lock().charges.held_by_users(users, device)
+    }
+
     /// Puts right what a group is charged with. Returns whether anything was wrong.
     ///
     /// # Errors

@@ -245,6 +245,15 @@ impl Shelf {
                 .map_err(refused)?;
         }
         if let Some(users) = &set.users {
+            // Before they are its users: if the ledger is kept from us afterwards, its members find
+            // no room that the users' memory has.
+            for device in self.cards.iter().map(|card| card.uuid) {
+                let held = self.charges.held_by_users(users, device);
+                let raise = |budget: &mut Budget| budget.pond = budget.pond.max(held);
+                account
+                    .locked(|book, patience| book.change(Some(device.0), patience, raise))
+                    .map_err(refused)?;
+            }
             account.locked(|book, patience| book.set_owners(users, patience)).map_err(refused)?;
             if let Some(group) = self.groups.get_mut(name) {
                 group.users.clone_from(users);

@@ -179,6 +179,12 @@ impl Charges {
         }
     }
 
+    /// Units that these users hold, whoever pays for them.
+    #[must_use]
+    pub fn held_by_users(&self, users: &[u32], device: GpuUuid) -> u64 {
+        self.tally.units(device, |user| users.contains(&user))
+    }
+
     /// Charges a slab that is about to be made.
     ///
     /// # Errors
