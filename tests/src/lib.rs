@@ -23,12 +23,14 @@
 pub mod accounts;
 pub mod binaries;
 mod budget;
+mod chance;
 pub mod checkpoint;
 mod command;
 pub mod content;
 pub mod desk;
 pub mod driver;
 mod folder;
+pub mod market;
 pub mod namespace;
 mod options;
 pub mod place;
@@ -45,9 +47,11 @@ mod worker;
 
 pub use accounts::Accounts;
 pub use budget::{Budget, Preload, uuid};
+pub use chance::Chance;
 pub use command::Said;
 pub use driver::{Kind, driver, is_soft};
 pub use folder::Folder;
+pub use market::Market;
 pub use options::Options;
 pub use place::Place;
 pub use pond::TestPond;

@@ -175,6 +175,14 @@ impl TestPond {
         Worker::start(self.pondtool())
     }
 
+    /// A new worker process with one more variable.
+    #[must_use]
+    pub fn worker_with(&self, name: &str, value: &str) -> Worker {
+        let mut command = self.pondtool();
+        command.env(name, value);
+        Worker::start(command)
+    }
+
     /// Runs `millpond` with these arguments.
     #[must_use]
     pub fn cli(&self, arguments: &[&str]) -> Said {

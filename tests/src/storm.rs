@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::budget::uuid;
+use crate::chance::Chance;
 use crate::{Budget, Preload, Tenant, eventually, eventually_equal};
 
 /// Every kind of memory that a tenant can take.
@@ -34,19 +35,6 @@ pub struct Outcome {
     pub refused: u64,
     /// Tenants that were killed.
     pub killed: u64,
-}
-
-/// Numbers that a seed decides (splitmix64).
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (word ^ (word >> 31)) % bound.max(1)
-    }
 }
 
 /// Runs a storm. With the right library ledger and driver agree to the byte whenever nobody works,

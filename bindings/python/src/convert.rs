@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use millpond::cuda::{Driver, DriverChoice};
 use millpond::{Audience, Dtype, GpuUuid, IntoTarget, Life, Mode, Target};
+use millpond_view::size::ByteSize;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString, PyType};
@@ -81,6 +82,24 @@ pub(crate) fn shape(given: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
         return Ok(vec![extent(given)?]);
     }
     given.try_iter()?.map(|one| extent(&one?)).collect()
+}
+
+/// A number of bytes, or a size as in `"2MiB"`.
+pub(crate) fn bytes(what: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
+    if let Ok(bytes) = given.extract::<u64>() {
+        return Ok(bytes);
+    }
+    let refused = |message: &str| {
+        let hint = "a size is a number of bytes, or text as in \"2MiB\" and \"1.5G\"";
+        errors::invalid(given.py(), message, Some(hint))
+    };
+    let Ok(text) = given.cast::<PyString>() else {
+        return Err(refused(&format!("{what} cannot be {given}")));
+    };
+    text.to_cow()?
+        .parse::<ByteSize>()
+        .map(|ByteSize(bytes)| bytes)
+        .map_err(|error| refused(&format!("{what}: {error}")))
 }
 
 /// A number of seconds; infinity is for ever.

@@ -7,8 +7,8 @@
 use std::ffi::{CStr, c_void};
 use std::sync::Arc;
 
-use millpond::Dtype;
-use millpond::cuda::{Context, Stream, sys};
+use millpond::cuda::{Context, Event, Stream, sys};
+use millpond::{Dtype, ElasticCache};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -84,6 +84,10 @@ pub(crate) enum Keeper {
     Model {
         _lease: Arc<ModelLease>,
     },
+    /// The addresses of a cache stay with it; its pages come and go.
+    Cache {
+        _cache: ElasticCache,
+    },
 }
 
 /// Memory as a capsule describes it.
@@ -91,6 +95,8 @@ pub(crate) struct Span<'a> {
     pub(crate) address: u64,
     pub(crate) dtype: Dtype,
     pub(crate) shape: &'a [u64],
+    /// In elements; row-major unless said.
+    pub(crate) strides: Option<&'a [u64]>,
     pub(crate) place: Place,
     pub(crate) readonly: bool,
 }
@@ -105,7 +111,7 @@ enum Extents {
 const FEW: usize = 4;
 
 impl Extents {
-    fn of(shape: &[u64]) -> Option<Self> {
+    fn of(shape: &[u64], given: Option<&[u64]>) -> Option<Self> {
         let mut own = if shape.len() <= FEW {
             Self::Few([1; 2 * FEW])
         } else {
@@ -120,6 +126,9 @@ impl Extents {
             if place > 0 {
                 stride = stride.checked_mul(extents[place])?;
             }
+        }
+        for (stride, given) in strides.iter_mut().zip(given.unwrap_or_default()) {
+            *stride = i64::try_from(*given).ok()?;
         }
         Some(own)
     }
@@ -217,7 +226,7 @@ pub(crate) fn capsule<'py>(
     max_version: Option<(u32, u32)>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let too_large = || PyBufferError::new_err("the extents are too large for DLPack");
-    let extents = Extents::of(span.shape).ok_or_else(too_large)?;
+    let extents = Extents::of(span.shape, span.strides).ok_or_else(too_large)?;
     let tensor = tensor(span)?;
     let manager = std::ptr::null_mut();
     match max_version.filter(|version| version.0 >= VERSION.0) {
@@ -297,11 +306,48 @@ unsafe fn drop_unused<T>(capsule: *mut ffi::PyObject, name: &CStr) {
     }
 }
 
+/// Whether a consumer may have the memory as it asks for it: where it is, and never as a copy.
+pub(crate) fn check_request(
+    place: Place,
+    stream: Option<&Bound<'_, PyAny>>,
+    wanted: Option<(i32, i32)>,
+    copy: Option<bool>,
+) -> PyResult<()> {
+    let device = device(place)?;
+    if let Some(wanted) = wanted
+        && wanted != device
+    {
+        let message = format!("the memory is on DLPack device {device:?}, not on {wanted:?}");
+        return Err(PyBufferError::new_err(message));
+    }
+    if copy == Some(true) {
+        let message = "a view is never a copy: import it without copy=True, and copy then";
+        return Err(PyBufferError::new_err(message));
+    }
+    if matches!(place, Place::Gpu(_))
+        && stream.is_some_and(|stream| stream.extract::<i64>().is_ok_and(|raw| raw == 0))
+    {
+        let message = "stream 0 is ambiguous: 1 is the legacy default stream, 2 the thread's";
+        return Err(PyBufferError::new_err(message));
+    }
+    Ok(())
+}
+
 /// A stream that another library made, by its handle.
 pub(crate) fn foreign_stream(context: &Context, handle: u64) -> Stream {
     let handle = usize::try_from(handle).unwrap_or(0);
     let raw: sys::CUstream = std::ptr::with_exposed_provenance_mut(handle);
-    // SAFETY: the caller of `publish` vouches for the handle, as for every library that takes one;
+    // SAFETY: whoever passes `stream=` vouches for the handle, as for every library that takes one;
     // the value does not outlive that call.
     unsafe { Stream::from_raw(context, raw) }
+}
+
+/// A mark behind all work that another library's stream has queued so far.
+pub(crate) fn mark(context: &Context, handle: u64) -> millpond::Result<Event> {
+    let event = Event::new(context)?;
+    event.record(&foreign_stream(context, handle))?;
+    // In a stream that is being captured it is a part of the graph, and nobody can ever ask for it:
+    // the driver says so now, before anything depends on it.
+    event.is_done()?;
+    Ok(event)
 }

@@ -16,6 +16,9 @@ use crate::info::Holder;
 
 const MODULE: &str = "millpond";
 
+/// What an elastic cache says about memory that it did not get.
+const ELASTIC: [&str; 4] = ["verdict", "asked_bytes", "limit_bytes", "used_bytes"];
+
 /// What is caught on its own although its kind has a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Special {
@@ -110,8 +113,8 @@ fn class(
         members.set_item("ended_ago_ms", py.None())?;
     }
     if kind == ErrorKind::GpuFull {
-        for number in ["requested", "free", "capacity"] {
-            members.set_item(number, py.None())?;
+        for unknown in ["requested", "free", "capacity"].iter().chain(&ELASTIC) {
+            members.set_item(unknown, py.None())?;
         }
         members.set_item("holders", PyTuple::empty(py))?;
     }
@@ -209,6 +212,17 @@ pub(crate) fn special(py: Python<'_>, special: Special, message: &str, hint: &st
     let hint = Some(hint.to_owned());
     exception(py, special.kind(), Some(special), message, hint, Vec::new(), None)
         .unwrap_or_else(|failed| failed)
+}
+
+/// An error of an elastic cache, whose message and way out are in Python's words already.
+pub(crate) fn elastic(
+    py: Python<'_>,
+    kind: ErrorKind,
+    special: Option<Special>,
+    message: &str,
+    hint: Option<String>,
+) -> PyErr {
+    exception(py, kind, special, message, hint, Vec::new(), None).unwrap_or_else(|failed| failed)
 }
 
 /// A name that a model has not, and those that it has and that are like it.

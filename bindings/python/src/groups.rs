@@ -98,6 +98,7 @@ pub(crate) struct Change<'a, 'py> {
     pub(crate) users: Option<Vec<u32>>,
     pub(crate) device: Option<GpuUuid>,
     pub(crate) create: bool,
+    pub(crate) ends_silent: Option<bool>,
 }
 
 pub(crate) fn set(
@@ -105,7 +106,7 @@ pub(crate) fn set(
     pond: &millpond::Pond,
     change: Change<'_, '_>,
 ) -> PyResult<GroupDetails> {
-    let Change { name, limit, min_bytes, weight, users, device, create } = change;
+    let Change { name, limit, min_bytes, weight, users, device, create, ends_silent } = change;
     let set = GroupSet {
         device,
         limit: limit.map(self::limit).transpose()?,
@@ -113,6 +114,7 @@ pub(crate) fn set(
         weight,
         users,
         create,
+        ends_silent,
         ..GroupSet::of(named(py, name)?)
     };
     Ok(GroupDetails::of(&ask_in(py, Call::Group, || pond.set_group(set))?))

@@ -33,6 +33,10 @@ pub(crate) enum Call<'a> {
     },
     /// A group that is made or changed.
     Group,
+    /// A group whose caches are asked for.
+    Elastic {
+        group: &'a str,
+    },
 }
 
 /// The way out of this error, where Python has another one.
@@ -69,6 +73,9 @@ pub(crate) fn hint(call: Call<'_>, error: &Error) -> Option<String> {
              millpond.load({name:?}, FILES, activate=True)"
         ),
         (Call::Group, ErrorKind::NotFound) => "create=True makes it".to_owned(),
+        (Call::Elastic { group }, ErrorKind::NotFound) => {
+            format!("millpond.set_group({group:?}, limit=\"10G\") makes it")
+        }
         _ => return None,
     })
 }

@@ -9,18 +9,22 @@ view::holder_fields!(
     /// Who holds memory of a full GPU.
     Holder(view::Holder) {
         #[new]
-        fn new(user: u32, bytes: u64, tensors: u32) -> Self {
-            Self(view::Holder { user, bytes, tensors })
+        #[pyo3(signature = (user, bytes, tensors, cache=None))]
+        fn new(user: u32, bytes: u64, tensors: u32, cache: Option<String>) -> Self {
+            Self(view::Holder { user, bytes, tensors, cache })
         }
 
         /// An error that names holders can travel to another process.
-        fn __getnewargs__(&self) -> (u32, u64, u32) {
-            (self.0.user, self.0.bytes, self.0.tensors)
+        fn __getnewargs__(&self) -> (u32, u64, u32, Option<String>) {
+            (self.0.user, self.0.bytes, self.0.tensors, self.0.cache.clone())
         }
 
         fn __repr__(&self) -> String {
-            let view::Holder { user, bytes, tensors } = self.0;
-            format!("Holder(user={user}, bytes={bytes}, tensors={tensors})")
+            let view::Holder { user, bytes, tensors, cache } = &self.0;
+            match cache {
+                Some(cache) => format!("Holder(user={user}, bytes={bytes}, cache={cache:?})"),
+                None => format!("Holder(user={user}, bytes={bytes}, tensors={tensors})"),
+            }
         }
     }
 );

@@ -93,9 +93,18 @@ impl Interrupt {
         call: Call<'_>,
         ended: millpond::Result<T>,
     ) -> PyResult<T> {
+        self.end_with(ended, |error| errors::raise_in(py, call, error))
+    }
+
+    /// As [`Interrupt::end`], with exceptions that `raise` makes.
+    pub(crate) fn end_with<T>(
+        &self,
+        ended: millpond::Result<T>,
+        raise: impl FnOnce(&Error) -> PyErr,
+    ) -> PyResult<T> {
         match self.raised.take() {
             Some(raised) => Err(raised),
-            None => ended.map_err(|error| errors::raise_in(py, call, &error)),
+            None => ended.map_err(|error| raise(&error)),
         }
     }
 }

@@ -16,11 +16,18 @@
 
 #[allow(unsafe_code, reason = "symbols in C's calling convention, for torch")]
 mod allocator;
+mod caches;
 mod clients;
 mod convert;
 #[allow(unsafe_code, reason = "structures in C's layout, which other libraries free")]
 mod dlpack;
 mod dtype_words;
+mod elastic;
+mod elastic_blocks;
+mod elastic_cache;
+mod elastic_errors;
+mod elastic_layout;
+mod elastic_stats;
 mod ending;
 mod errors;
 mod gate;
@@ -35,6 +42,7 @@ mod model;
 mod model_tensor;
 mod models;
 mod pond;
+mod pressure;
 mod shown;
 mod similar;
 mod staging;
@@ -43,6 +51,12 @@ mod taken;
 mod tensor;
 mod transfer;
 mod view;
+
+// What ships keeps its rules: tests can break those of caches in debug builds only.
+const _: () = assert!(
+    cfg!(debug_assertions) || !millpond::engine::BREAKABLE,
+    "an optimised package is built without the tests, whose feature `mutations` would be the package's too"
+);
 
 use pyo3::prelude::*;
 
@@ -67,6 +81,7 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<groups::MemberDevice>()?;
     module.add_class::<groups::MemberInfo>()?;
     module.add_class::<groups::GroupDetails>()?;
+    module.add_class::<caches::CacheInfo>()?;
     module.add_class::<view::View>()?;
     module.add_class::<tensor::Tensor>()?;
     module.add_class::<model_tensor::ModelTensor>()?;
@@ -79,6 +94,12 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<load::LoadReport>()?;
     module.add_class::<load::Unshared>()?;
     module.add_class::<load::VerifyReport>()?;
+    module.add_class::<elastic::Elastic>()?;
+    module.add_class::<elastic_cache::ElasticCache>()?;
+    module.add_class::<elastic_blocks::BlockTable>()?;
+    module.add_class::<elastic_blocks::Prepared>()?;
+    module.add_class::<elastic_stats::ElasticStats>()?;
+    module.add_class::<pressure::PressureAsk>()?;
     module.add_class::<pond::Pond>()?;
     module.add_class::<interrupt::Canceller>()?;
     module.add_function(wrap_pyfunction!(lease::live_leases, module)?)?;

@@ -9,7 +9,9 @@ use millpond::{AttachOptions, Error, GetOptions, Mode, SaveOptions, TensorSpec};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes};
 
+use crate::caches::{self, CacheInfo};
 use crate::clients::{self, ClientInfo, Events, Wanted};
+use crate::elastic::Elastic;
 use crate::ending::detached;
 use crate::groups::{self, Change, GroupDetails, GroupInfo};
 use crate::hints::Call;
@@ -263,7 +265,8 @@ impl Pond {
 
     /// Makes or changes a group: what is not named stays as it is.
     #[pyo3(signature = (
-        name, limit=None, *, min_bytes=None, weight=None, users=None, device=None, create=true
+        name, limit=None, *, min_bytes=None, weight=None, users=None, device=None, create=true,
+        ends_silent=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn set_group<'py>(
@@ -276,15 +279,43 @@ impl Pond {
         users: Option<Vec<u32>>,
         device: Option<&Bound<'py, PyAny>>,
         create: bool,
+        ends_silent: Option<bool>,
     ) -> PyResult<GroupDetails> {
         let device = convert::device(&self.pond, device)?;
-        let change = Change { name, limit, min_bytes, weight, users, device, create };
+        let change = Change { name, limit, min_bytes, weight, users, device, create, ends_silent };
         groups::set(py, &self.pond, change)
     }
 
     /// Removes a group that has no processes.
     fn remove_group(&self, py: Python<'_>, name: &str) -> PyResult<()> {
         groups::remove(py, &self.pond, name)
+    }
+
+    /// Every elastic cache of groups that the caller may use, or those of one group.
+    #[pyo3(signature = (group=None))]
+    fn caches(&self, py: Python<'_>, group: Option<&str>) -> PyResult<Vec<CacheInfo>> {
+        caches::list(py, &self.pond, group)
+    }
+
+    /// The elastic caches of a group, in this process.
+    ///
+    /// Parameters
+    /// ----------
+    /// group : str
+    ///     The group that pays; ``set_group`` makes one.
+    ///
+    /// Returns
+    /// -------
+    /// Elastic
+    ///
+    /// Raises
+    /// ------
+    /// NotFound
+    ///     There is no such group.
+    /// Denied
+    ///     The group is not the caller's to use.
+    fn elastic(&self, py: Python<'_>, group: &str) -> PyResult<Elastic> {
+        Elastic::of(py, &self.pond, group)
     }
 
     /// Fills a whole tensor that is there, from a file or bytes. Returns the bytes.

@@ -4,8 +4,8 @@
 use std::fmt::Display;
 
 use millpond::{
-    Audience, ClientId, Dtype, EventKind, GpuUuid, GroupName, LeaseTarget, Mode, PondId, SlabId,
-    TensorId, TensorName, TensorState, VersionId, VersionState, VersionTag,
+    Audience, CacheId, ClientId, Dtype, EventKind, GpuUuid, GroupName, LeaseTarget, Mode, PondId,
+    SlabId, TensorId, TensorName, TensorState, VersionId, VersionState, VersionTag,
 };
 use millpond_view::{Digest, Dims, Text};
 use pyo3::IntoPyObjectExt;
@@ -43,6 +43,7 @@ macro_rules! plain {
 }
 plain!(
     Audience,
+    CacheId,
     ClientId,
     EventKind,
     GpuUuid,

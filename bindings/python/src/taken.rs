@@ -51,6 +51,7 @@ impl Taken {
             address,
             dtype: tensor.dtype(),
             shape: tensor.shape().dims(),
+            strides: None,
             place: self.place,
             readonly: true,
         };

@@ -138,7 +138,7 @@ impl Tensor {
 }
 
 /// A stream's handle: a number, or what torch, cupy and others keep it under.
-fn handle(stream: &Bound<'_, PyAny>) -> PyResult<u64> {
+pub(crate) fn handle(stream: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(number) = stream.extract::<u64>() {
         return Ok(number);
     }

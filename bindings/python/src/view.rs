@@ -6,7 +6,7 @@ use millpond::cuda::{Context, DriverKind};
 use millpond::{Dtype, Error, GpuUuid};
 use millpond_wire::fd::process_number;
 use pyo3::call::PyCallArgs;
-use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice, PyTuple};
 
@@ -73,7 +73,7 @@ impl Layout {
 
     fn span(&self) -> Span<'_> {
         let Self { address, dtype, ref shape, place, readonly, .. } = *self;
-        Span { address, dtype, shape, place, readonly }
+        Span { address, dtype, shape, strides: None, place, readonly }
     }
 
     /// The same bytes as another dtype: the last extent changes, or all become one where it cannot.
@@ -262,23 +262,7 @@ impl View {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let memory = self.memory(py)?;
-        let device = dlpack::device(self.layout.place)?;
-        if let Some(wanted) = dl_device
-            && wanted != device
-        {
-            let message = format!("the memory is on DLPack device {device:?}, not on {wanted:?}");
-            return Err(PyBufferError::new_err(message));
-        }
-        if copy == Some(true) {
-            let message = "a view is never a copy: import it without copy=True, and copy then";
-            return Err(PyBufferError::new_err(message));
-        }
-        if matches!(self.layout.place, Place::Gpu(_))
-            && stream.is_some_and(|stream| stream.extract::<i64>().is_ok_and(|raw| raw == 0))
-        {
-            let message = "stream 0 is ambiguous: 1 is the legacy default stream, 2 the thread's";
-            return Err(PyBufferError::new_err(message));
-        }
+        dlpack::check_request(self.layout.place, stream, dl_device, copy)?;
         let keeper = Keeper::Memory { _memory: memory };
         dlpack::capsule(py, &self.layout.span(), keeper, max_version)
     }

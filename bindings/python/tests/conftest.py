@@ -15,9 +15,9 @@ import pytest
 _FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="millpond-py-"))
 GPU = bool(os.environ.get("MILLPOND_TEST_GPU"))
 # What needs memory that the host can reach, and what needs memory that it cannot.
-_ON_GPUS = ("test_gpu.py", "test_torch_models.py")
+_ON_GPUS = ("test_gpu.py", "test_elastic_gpu.py", "test_torch_models.py")
 _ALL = sorted(path.name for path in pathlib.Path(__file__).parent.glob("test_*.py"))
-collect_ignore = [one for one in _ALL if one not in _ON_GPUS] if GPU else ["test_gpu.py"]
+collect_ignore = [one for one in _ALL if one not in _ON_GPUS] if GPU else ["test_gpu.py", "test_elastic_gpu.py"]
 # Before the first import of the package: the driver reads its environment once.
 os.environ.update(
     MILLPOND_DRIVER="cuda" if GPU else "soft",
@@ -145,9 +145,22 @@ def python():
     return run
 
 
+@pytest.fixture
+def limited(tmp_path):
+    """The program, and an environment in which what it runs has the software driver as a library: it is limited there."""
+    program = os.environ["MILLPOND_BIN"]
+    folder = pathlib.Path(program).parent
+    links = {"libcuda.so.1": "libcuda.so", "libnvidia-ml.so.1": "libnvidia_ml.so"}
+    for link, library in links.items():
+        if not (folder / library).exists() or not (folder / "libmillpond_preload.so").exists():
+            pytest.skip(f"there is no {library} or no libmillpond_preload.so beside {program}")
+        (tmp_path / link).symlink_to(folder / library)
+    return program, {**os.environ, "MILLPOND_DRIVER": "cuda", "LD_LIBRARY_PATH": str(tmp_path)}
+
+
 def pytest_sessionfinish(session):
     if not GPU:
-        sys.__stdout__.write("\nSKIPPED: test_gpu.py: MILLPOND_TEST_GPU=1 runs it on a GPU\n")
+        sys.__stdout__.write("\nSKIPPED: test_gpu.py and test_elastic_gpu.py: MILLPOND_TEST_GPU=1 runs them on a GPU\n")
 
 
 def pytest_runtest_logreport(report):

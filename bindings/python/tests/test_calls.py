@@ -83,6 +83,17 @@ def test_groups_are_set_listed_and_removed():
         millpond.set_group("no spaces", 1 << 30)
 
 
+def test_caches_are_listed_by_group():
+    millpond.set_group("py-caches", 1 << 30)
+    assert millpond.caches() == millpond.caches("py-caches") == millpond.caches(group="py-caches") == []
+    assert command("elastic", "ls", "--group", "py-caches") == {"caches": []}
+    millpond.remove_group("py-caches")
+    with pytest.raises(millpond.NotFound, match="py-caches"):
+        millpond.caches("py-caches")
+    with pytest.raises(millpond.Invalid):
+        millpond.caches("no spaces")
+
+
 def test_copies_and_zeroes(name):
     source = millpond.put(name, numpy.arange(6, dtype="int16").reshape(2, 3))
     seen = []

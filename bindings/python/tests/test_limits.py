@@ -1,12 +1,8 @@
 """A program of this package under `millpond run`: what it maps from the pond is not charged to it."""
 
 import json
-import os
-import pathlib
 import subprocess
 import sys
-
-import pytest
 
 import millpond
 
@@ -29,17 +25,10 @@ sys.stdin.readline()
 MIB = 1 << 20
 
 
-def test_what_is_mapped_is_shared_and_the_rest_is_limited(name, tmp_path):
-    program = os.environ["MILLPOND_BIN"]
-    folder = pathlib.Path(program).parent
-    links = {"libcuda.so.1": "libcuda.so", "libnvidia-ml.so.1": "libnvidia_ml.so"}
-    for link, library in links.items():
-        if not (folder / library).exists() or not (folder / "libmillpond_preload.so").exists():
-            pytest.skip(f"there is no {library} or no libmillpond_preload.so beside {program}")
-        (tmp_path / link).symlink_to(folder / library)
+def test_what_is_mapped_is_shared_and_the_rest_is_limited(name, limited):
+    program, environment = limited
     tensor = millpond.create(name, 64 * MIB, "uint8", zero=True)
     tensor.publish()
-    environment = {**os.environ, "MILLPOND_DRIVER": "cuda", "LD_LIBRARY_PATH": str(tmp_path)}
     command = [program, "run", "--limit", "40M", "--group", "readers", "--"]
     command += [sys.executable, "-c", SCRIPT, name]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

@@ -1,6 +1,7 @@
 """docs/python.md: every call is on it, and its lines about watching the pond are run as they stand."""
 
 import ast
+import gc
 import pathlib
 import re
 
@@ -28,6 +29,20 @@ def test_every_call_is_on_the_page(page):
 def test_its_lines_are_python(page):
     for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         ast.parse(block)
+
+
+def test_its_lines_about_elastic_caches_work(page):
+    pytest.importorskip("numpy", reason="numpy is not installed")
+    section = page.split("\n## Elastic caches\n")[1].split("\n## ")[0]
+    lines, callback = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    names = {}
+    exec(compile(lines, str(PAGE), "exec"), names)
+    assert names["blocks"] == [0, 1, 2, 3] and names["cache"].stats().committed_blocks == 0
+    exec(compile(callback, str(PAGE), "exec"), names)
+    names["cache"].close()
+    names.clear()
+    gc.collect()
+    millpond.remove_group("serving")
 
 
 def test_its_lines_about_watching_the_pond_work(page, capsys, name):

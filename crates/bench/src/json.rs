@@ -39,6 +39,8 @@ pub struct RowJson {
     pub rounds: u64,
     /// Half of them were better.
     pub median: f64,
+    /// 9 of 10 were better, where there are enough to say so.
+    pub p90: Option<f64>,
     /// 99 of 100 were better, where there are enough to say so.
     pub p99: Option<f64>,
     /// The limit of this machine, measured in the same run.

@@ -3,6 +3,8 @@
 //!
 //! It serves ponds with the `millpond` that started it, and measures from processes of its own.
 
+mod bare;
+mod caches;
 mod ground;
 mod json;
 mod measure;
@@ -26,7 +28,7 @@ use millpond_console::error::Outcome;
 use millpond_console::printer::{self, Printer};
 use millpond_console::{layout, usage};
 
-use crate::measure::Crowd;
+use crate::measure::Kept;
 
 /// Processes that the bench starts of itself.
 #[derive(Debug, Parser)]
@@ -82,9 +84,9 @@ fn parse(words: &[OsString]) -> Result<(Global, BenchArgs), clap::Error> {
 fn play(role: Role) -> Outcome {
     match role {
         Role::Worker { label } => {
-            let mut crowd = Crowd::default();
+            let mut kept = Kept::default();
             let folder = std::env::var_os(millpond_wire::runtime_dir::ENVIRONMENT);
-            let measure = &mut |tools: &mut _, what| crowd.measure(tools, what);
+            let measure = &mut |tools: &mut _, what| kept.measure(tools, what);
             millpond_trial::worker::run(
                 &label,
                 folder.map(PathBuf::from),

@@ -16,6 +16,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
+use crate::caches::{CacheWork, Caches};
 use crate::raw::RawClient;
 
 /// What a worker measures, and how often.
@@ -55,6 +56,8 @@ pub enum Measure {
     Move(Move),
     /// The same with a bare pinned ring.
     MoveRaw { device: String, what: Move },
+    /// Something with elastic caches.
+    Cache(CacheWork),
 }
 
 /// A move of all bytes of a tensor, several times.
@@ -97,11 +100,15 @@ fn processor_time() -> Duration {
     Duration::try_from(time).unwrap_or_default()
 }
 
-/// Connections of a worker that only stay.
+/// What a worker keeps from one order to the next.
 #[derive(Default)]
-pub struct Crowd(Vec<RawClient>);
+pub struct Kept {
+    /// Connections that only stay.
+    crowd: Vec<RawClient>,
+    caches: Caches,
+}
 
-impl Crowd {
+impl Kept {
     /// Does what was ordered, and says how long each part took.
     pub fn measure(
         &mut self,
@@ -173,6 +180,7 @@ impl Crowd {
                 client.end()?;
                 taken
             }
+            Measure::Cache(work) => self.caches.work(tools, work),
         }
     }
 
@@ -184,7 +192,7 @@ impl Crowd {
         let mut taken = Vec::new();
         for _ in 0..connections {
             let start = Instant::now();
-            self.0.push(RawClient::connect(tools.folder())?);
+            self.crowd.push(RawClient::connect(tools.folder())?);
             taken.push(start.elapsed());
         }
         Ok(taken)
@@ -197,7 +205,7 @@ impl Crowd {
         clients: u32,
     ) -> Result<Vec<Duration>, CommandError> {
         let taken = self.join(tools, clients)?;
-        for client in &mut self.0 {
+        for client in &mut self.crowd {
             drop(client.get(name)?);
         }
         Ok(taken)
@@ -205,10 +213,10 @@ impl Crowd {
 
     /// Waits for the daemon's end; then everybody claims.
     fn claim(&mut self) -> Result<Vec<Duration>, CommandError> {
-        let first = self.0.first().ok_or_else(|| wrong("nobody is connected"))?;
+        let first = self.crowd.first().ok_or_else(|| wrong("nobody is connected"))?;
         first.wait_for_hang_up()?;
         let start = Instant::now();
-        for client in &mut self.0 {
+        for client in &mut self.crowd {
             client.claim()?;
         }
         Ok(vec![start.elapsed()])

@@ -6,6 +6,8 @@ use super::samples::Samples;
 use crate::json::{RowJson, Unit};
 use millpond_view::units;
 
+/// Fewer samples say nothing about the slowest in ten.
+const ENOUGH_FOR_P90: u64 = 10;
 /// Fewer samples say nothing about the slowest in a hundred.
 const ENOUGH_FOR_P99: u64 = 100;
 
@@ -48,6 +50,11 @@ impl Unit {
     }
 }
 
+/// A small part keeps its digits: a thousandth may be what it is judged by.
+fn round_ratio(ratio: f64) -> f64 {
+    if ratio < 0.1 { units::round(ratio * 1e4) / 1e4 } else { units::round(ratio) }
+}
+
 /// Sizes and rates are far below what a float counts exactly.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 fn whole(value: f64) -> u64 {
@@ -63,6 +70,7 @@ impl RowJson {
             unit,
             rounds: 1,
             median: units::round(value),
+            p90: None,
             p99: None,
             floor: None,
             floor_what: None,
@@ -84,9 +92,10 @@ impl RowJson {
     }
 
     fn sampled(name: &'static str, what: impl Into<String>, unit: Unit, samples: &Samples) -> Self {
+        let p90 = (samples.count() >= ENOUGH_FOR_P90).then(|| unit.of(samples.p90()));
         let p99 = (samples.count() >= ENOUGH_FOR_P99).then(|| unit.of(samples.p99()));
         let row = Self::value(name, what, unit, unit.of(samples.median()));
-        Self { rounds: samples.count(), p99, ..row }
+        Self { rounds: samples.count(), p90, p99, ..row }
     }
 
     pub fn beside(self, what: &'static str, floor: &Samples) -> Self {
@@ -96,7 +105,7 @@ impl RowJson {
 
     /// Beside its limit, which is not a time.
     pub fn beside_value(self, what: &'static str, floor: f64) -> Self {
-        let ratio = (floor > 0.0).then(|| units::round(self.median / floor));
+        let ratio = (floor > 0.0).then(|| round_ratio(self.median / floor));
         Self { floor: Some(units::round(floor)), floor_what: Some(what), ratio, ..self }
     }
 
@@ -141,7 +150,7 @@ mod tests {
         assert_eq!((row.ratio, row.goal_value, row.met), (Some(1.5), Some(150.0), Some(true)));
         assert_eq!(judged(160, 100).met, Some(false));
         assert_eq!(judged(2500, 2400).met, Some(false));
-        assert_eq!(row.p99, None, "three samples are too few");
+        assert_eq!((row.p90, row.p99), (None, None), "three samples are too few");
     }
 
     #[test]

@@ -129,6 +129,7 @@ fn table(rows: &[RowJson]) -> Table {
         left("NAME"),
         left("WHAT"),
         right("MEDIAN"),
+        right("P90"),
         right("P99"),
         right("FLOOR"),
         right("RATIO"),
@@ -143,14 +144,20 @@ fn table(rows: &[RowJson]) -> Table {
             row.name.to_owned(),
             row.what.clone(),
             show(row.median),
+            dash(row.p90.map(show)),
             dash(row.p99.map(show)),
             dash(row.floor.map(show)),
-            dash(row.ratio.map(|ratio| format!("{ratio:.2}"))),
+            dash(row.ratio.map(show_ratio)),
             dash(row.goal.clone()),
             dash(row.met.map(|met| if met { "yes" } else { "no" }.to_owned())),
         ]);
     }
     table
+}
+
+/// A small part keeps its digits.
+fn show_ratio(ratio: f64) -> String {
+    if ratio < 0.1 { format!("{ratio:.5}") } else { format!("{ratio:.2}") }
 }
 
 #[cfg(test)]
@@ -190,9 +197,12 @@ mod tests {
             .lines()
             .map(|line| line.split("   ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
             .collect();
-        assert_eq!(ends[0], ["NAME", "WHAT", "MEDIAN", "P99", "FLOOR", "RATIO", "GOAL", "MET"]);
-        assert_eq!(ends[1][2..], ["500 us", "-", "250 us", "2.00", "-", "-"]);
-        assert_eq!(ends[2][6..], ["under 400 us", "no"]);
-        assert_eq!(ends[3][6..], ["under 400 us", "-"]);
+        assert_eq!(
+            ends[0],
+            ["NAME", "WHAT", "MEDIAN", "P90", "P99", "FLOOR", "RATIO", "GOAL", "MET"]
+        );
+        assert_eq!(ends[1][2..], ["500 us", "-", "-", "250 us", "2.00", "-", "-"]);
+        assert_eq!(ends[2][7..], ["under 400 us", "no"]);
+        assert_eq!(ends[3][7..], ["under 400 us", "-"]);
     }
 }

@@ -37,9 +37,18 @@ impl Samples {
         self.at(self.0.len() / 2)
     }
 
+    /// The one that 9 of 10 are not slower than.
+    pub fn p90(&self) -> Duration {
+        self.part(90)
+    }
+
     /// The one that 99 of 100 are not slower than.
     pub fn p99(&self) -> Duration {
-        self.at((self.0.len() * 99).div_ceil(100).saturating_sub(1))
+        self.part(99)
+    }
+
+    fn part(&self, percent: usize) -> Duration {
+        self.at((self.0.len() * percent).div_ceil(100).saturating_sub(1))
     }
 
     fn at(&self, index: usize) -> Duration {
@@ -55,6 +64,7 @@ mod tests {
     fn the_middle_and_the_slowest_in_a_hundred() {
         let samples = Samples::new((1..=10).rev().map(Duration::from_micros).collect());
         assert_eq!(samples.median(), Duration::from_micros(6));
+        assert_eq!(samples.p90(), Duration::from_micros(9));
         assert_eq!(samples.p99(), Duration::from_micros(10));
         let many = Samples::new((1..=200).map(Duration::from_micros).collect());
         assert_eq!(many.p99(), Duration::from_micros(198));

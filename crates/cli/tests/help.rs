@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use common::{Place, Ran};
 
-const VISIBLE: [&str; 29] = [
+const VISIBLE: [&str; 30] = [
     "demo",
     "serve",
     "stop",
@@ -28,6 +28,7 @@ const VISIBLE: [&str; 29] = [
     "save",
     "run",
     "group",
+    "elastic",
     "coverage",
     "ps",
     "status",
@@ -88,7 +89,7 @@ fn every_command_has_help_and_most_have_examples() {
     for command in VISIBLE {
         let long = place.stdout(&[command, "--help"]);
         assert_eq!(long, place.stdout(&["help", command]), "{command}");
-        let plain = ["tensor", "group", "version", "help"].contains(&command);
+        let plain = ["tensor", "group", "elastic", "version", "help"].contains(&command);
         assert!(plain || long.contains("Examples:"), "{command}");
     }
     assert!(!place.stdout(&["help", "tensor", "create"]).contains("--ephemeral"));
@@ -97,6 +98,9 @@ fn every_command_has_help_and_most_have_examples() {
     }
     for command in ["ls", "set", "rm", "watch"] {
         assert!(place.stdout(&["help", "group", command]).contains("Examples:"), "{command}");
+    }
+    for command in ["ls", "inspect"] {
+        assert!(place.stdout(&["help", "elastic", command]).contains("Examples:"), "{command}");
     }
     assert!(place.stdout(&["help", "run"]).contains("docs/limits.md"));
     let ran = place.run(&["help", "worker"]);
@@ -122,11 +126,14 @@ fn the_page_about_commands_has_every_command() {
     let place = Place::new();
     let tensor = ["create", "put", "get", "copy", "zero", "ls", "rm"];
     let group = ["ls", "set", "rm", "watch"];
-    let without_part = ["tensor", "group", "serve", "completions", "man", "version", "help"];
+    let elastic = ["ls", "inspect"];
+    let without_part =
+        ["tensor", "group", "elastic", "serve", "completions", "man", "version", "help"];
     let mut parts: Vec<(String, String)> = Vec::new();
     parts.extend(tensor.map(|word| (format!("tensor {word}"), format!("tensor {word}"))));
     parts
         .extend(group.map(|word| ("group ls, set, rm, watch".to_owned(), format!("group {word}"))));
+    parts.extend(elastic.map(|word| ("elastic ls, inspect".to_owned(), format!("elastic {word}"))));
     let own = VISIBLE.iter().filter(|command| !without_part.contains(command));
     parts.extend(own.map(|command| ((*command).to_owned(), (*command).to_owned())));
     for (heading, command) in parts {
@@ -183,6 +190,8 @@ fn man_pages_are_written_for_visible_commands() {
         "millpond-demo.1",
         "millpond-run.1",
         "millpond-group-set.1",
+        "millpond-elastic-ls.1",
+        "millpond-elastic-inspect.1",
         "millpond-coverage.1",
     ] {
         assert!(written.contains(&name.to_owned()), "{name} in {written:?}");
@@ -199,6 +208,7 @@ fn completions_know_the_commands() {
         let script = place.stdout(&["completions", shell]);
         assert!(script.contains("inspect") && script.contains("no-trunc"), "{shell}");
         assert!(script.contains("coverage") && script.contains("strict"), "{shell}");
+        assert!(script.contains("elastic") && script.contains("end-silent"), "{shell}");
     }
 }
 
@@ -245,7 +255,11 @@ fn a_command_line_that_makes_no_sense_is_usage() {
         &["group", "set", "team-a", "--limit", "-1"],
         &["group", "set", "a/b", "--limit", "1G"],
         &["group", "set", "team-a", "--limit", "1G", "--weight", "0"],
+        &["group", "set", "team-a", "--end-silent", "maybe"],
         &["group", "rm"],
+        &["elastic", "inspect"],
+        &["elastic", "ls", "--group", "a/b"],
+        &["caches"],
         &["ps", "--group", ""],
     ] {
         let ran = place.run(words);
@@ -261,7 +275,9 @@ fn a_command_line_that_makes_no_sense_is_usage() {
 #[test]
 fn a_command_that_needs_another_says_which_there_are() {
     let place = Place::new();
-    for (command, one_of_them) in [("tensor", "inspect"), ("group", "watch")] {
+    for (command, one_of_them) in
+        [("tensor", "inspect"), ("group", "watch"), ("elastic", "inspect")]
+    {
         let ran = place.run(&[command]);
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{command}");
         assert!(ran.stderr.contains(&format!("Usage: millpond {command} ")), "{}", ran.stderr);

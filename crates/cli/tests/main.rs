@@ -4,6 +4,7 @@ mod background;
 mod common;
 mod companion;
 mod demo;
+mod elastic;
 mod help;
 mod library;
 mod no_pond;

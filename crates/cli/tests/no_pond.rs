@@ -9,8 +9,15 @@ use std::time::{Duration, Instant};
 
 use common::{PATIENCE, Place, Ran};
 
-const READING: [&[&str]; 5] =
-    [&["status"], &["ps"], &["tensor", "ls"], &["inspect", "x"], &["tensor", "rm", "x"]];
+const READING: [&[&str]; 7] = [
+    &["status"],
+    &["ps"],
+    &["tensor", "ls"],
+    &["inspect", "x"],
+    &["tensor", "rm", "x"],
+    &["elastic", "ls"],
+    &["elastic", "inspect", "x"],
+];
 
 #[test]
 fn every_command_says_so_with_a_hint_and_exit_code_15() {

@@ -42,6 +42,7 @@ fn tables_and_remarks_fit_and_nothing_is_lost_for_scripts() {
         &["models"],
         &["events"],
         &["group", "ls"],
+        &["elastic", "ls"],
         &["ps", "--group", "a-team-with-quite-a-long-name"],
         &["doctor"],
         &["help"],

@@ -363,6 +363,7 @@ impl Call {
         match &mut self.request.body {
             RequestBody::TensorGet(TensorGet { wait_ms, .. })
             | RequestBody::VersionGet(VersionGet { wait_ms, .. })
+            | RequestBody::CacheWant { wait_ms, .. }
                 if *wait_ms > 0 =>
             {
                 *wait_ms = left;

@@ -12,7 +12,8 @@ pub enum Duty {
     /// Leases that nobody has taken; at most one message of them. They are not strays any more: if
     /// their release fails, [`Session::stray`] takes them back.
     Release(Vec<LeaseId>),
-    /// Replies of this connection are read: among them may be a lease whose caller has given up.
+    /// Replies of this connection are read: among them may be a lease whose caller has given up, or a
+    /// message that nobody asked for.
     Listen(u64),
     /// The end of this connection is looked out for.
     Watch(u64),
@@ -57,11 +58,11 @@ impl<F, E: Clone> Session<F, E> {
                 let count = self.strays.len().min(LEASES_PER_MESSAGE);
                 Duty::Release(self.strays.drain(..count).collect())
             }
-            Line::Up if !self.late.is_empty() => Duty::Listen(self.generation()),
+            Line::Up if !self.late.is_empty() || self.listens => Duty::Listen(self.generation()),
             Line::Up => Duty::Watch(self.generation()),
             // Nothing is mapped: what the pond may have granted ends with the process.
             Line::Down if self.ending && self.leases.is_empty() => Duty::End,
-            Line::Down if self.has_duties() || self.remembered => Duty::Reconnect,
+            Line::Down if self.has_duties() || self.remembered || self.listens => Duty::Reconnect,
             Line::Down | Line::Connecting => Duty::Sleep,
         }
     }

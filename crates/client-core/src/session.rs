@@ -117,6 +117,8 @@ pub struct Session<F, E> {
     /// The pond has granted a lease: from then on it remembers this process through restarts, and
     /// holds back what the process might still hold until it has come back.
     pub(crate) remembered: bool,
+    /// What the pond says on its own account is read at once, and a pond that is gone is looked for.
+    pub(crate) listens: bool,
     /// No handle is left: when the last lease has ended the connection goes.
     pub(crate) ending: bool,
     slots: BTreeMap<u64, Slot<F, E>>,
@@ -142,6 +144,7 @@ impl<F, E: Clone> Session<F, E> {
             made: HashMap::new(),
             pond: None,
             remembered: false,
+            listens: false,
             ending: false,
             slots: BTreeMap::new(),
             unknown: 0,
@@ -393,6 +396,16 @@ impl<F, E: Clone> Session<F, E> {
     /// The pond remembers this process through restarts, because something ends with it.
     pub fn remember(&mut self) {
         self.remembered = true;
+    }
+
+    /// Whether somebody in this process waits for messages that nobody asks for.
+    pub fn listen(&mut self, listens: bool) {
+        self.listens = listens;
+    }
+
+    #[must_use]
+    pub fn listens(&self) -> bool {
+        self.listens
     }
 
     /// The tensor without a name that this lease came with is deleted when the lease goes back.

@@ -12,6 +12,7 @@ use millpond_wire::{GpuUuid, LeaseId, Mode};
 
 use crate::answer::Answer;
 use crate::cuda_side::CudaSide;
+use crate::elastic::Registry;
 use crate::grant;
 use crate::link::{Link, LinkConfig};
 use crate::memo::Memo;
@@ -34,6 +35,8 @@ pub(crate) struct Core {
     slabs: Arc<SlabMap<CudaSide>>,
     pub(crate) retire: Retire<CudaSide>,
     pub(crate) memo: Memo,
+    /// The elastic caches.
+    pub(crate) elastic: Arc<Registry>,
 }
 
 /// A tensor that was granted and mapped.
@@ -51,7 +54,7 @@ impl Core {
         let told = Arc::clone(&link);
         let release: Release = Arc::new(move |leases| told.release(leases));
         let retire = Retire::new(Arc::clone(&cuda), Arc::clone(&slabs), release);
-        Self { link, cuda, slabs, retire, memo: Memo::default() }
+        Self { link, cuda, slabs, retire, memo: Memo::default(), elastic: Arc::default() }
     }
 
     /// Maps what was granted. Whatever goes wrong, the lease goes back.

@@ -10,10 +10,10 @@ use std::sync::{Arc, MutexGuard};
 use std::thread;
 
 use millpond_client_core::Received;
-use millpond_wire::message::Reply;
+use millpond_wire::message::{Reply, ReplyBody};
 
 use crate::connection::{Connection, Deadline, Trouble, buffer, remaining};
-use crate::line::State;
+use crate::line::{State, Unasked};
 use crate::link::Link;
 use crate::{Result, cancel};
 
@@ -70,6 +70,9 @@ impl Link {
                     }
                 }
                 Received::Late if state.session.has_strays() => self.watch_if_possible(state),
+                Received::Unasked(ReplyBody::Pressure(pressure), _) => {
+                    state.tell(Unasked::Pressure(pressure));
+                }
                 Received::Unasked(body, _) => {
                     tracing::debug!(?body, "an unexpected message");
                 }
@@ -119,7 +122,7 @@ impl State {
         let waits = |number: &u64| self.session.awaits(*number);
         if let Some((_, sleeper)) = self.sleepers.iter().find(|(number, _)| waits(number)) {
             sleeper.unpark();
-        } else if self.session.expects_late() {
+        } else if self.session.expects_late() || self.session.listens() {
             self.wake_watch();
         }
     }

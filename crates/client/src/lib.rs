@@ -75,6 +75,7 @@ mod cancel;
 mod connection;
 mod core;
 mod cuda_side;
+mod elastic;
 mod error;
 mod establish;
 mod events;
@@ -110,23 +111,30 @@ mod weights;
 
 pub use builder::PondBuilder;
 pub use cancel::Cancel;
+pub use elastic::{
+    BlockTable, Elastic, ElasticCache, GroupCredit, GroupPages, Offer, Prepared, PressureAsk,
+    ReserveSpec,
+};
 pub use error::Error;
 pub use events::Events;
 pub use groups::GroupSeat;
 /// The driver that tensors are mapped with.
 pub use millpond_cuda as cuda;
 pub use millpond_cuda::DevicePtr;
+/// The engine of elastic caches.
+pub use millpond_elastic as engine;
+pub use millpond_elastic::{ElasticError, Geometry};
 /// Patterns over names, as plans and the command line have them.
 pub use millpond_weights::Glob;
 /// Which part of a checkpoint is loaded.
 pub use millpond_weights::{Plan, PlanError};
 pub use millpond_wire::message::{
-    ClientInfo, DeviceInfo, Event, EventKind, GroupDetails, GroupDevice, GroupInfo, GroupLimit,
-    GroupSet, LeaseInfo, Life, MemberDevice, MemberInfo, ModelInfo, MoverInfo, PartInfo, Status,
-    Target, TensorInfo, VersionInfo,
+    CacheInfo, ClientInfo, DeviceInfo, Event, EventKind, GroupDetails, GroupDevice, GroupInfo,
+    GroupLimit, GroupSet, LeaseInfo, Life, MemberDevice, MemberInfo, ModelInfo, MoverInfo,
+    PartInfo, Status, Target, TensorInfo, VersionInfo,
 };
 pub use millpond_wire::{
-    Audience, ClientId, ContentHash, Dtype, Epoch, ErrorKind, Failure, GpuUuid, GroupName,
+    Audience, CacheId, ClientId, ContentHash, Dtype, Epoch, ErrorKind, Failure, GpuUuid, GroupName,
     GroupNameError, Holder, LeaseId, LeaseTarget, Mode, ModelNameError, ModelRef, NameError,
     PondId, Remedy, Shape, ShapeError, SlabId, TensorId, TensorName, TensorRef, TensorState,
     UnknownDtype, VersionId, VersionState, VersionTag, VersionTarget, manifest, runtime_dir,
@@ -158,4 +166,6 @@ mod pages {
     struct GettingStarted;
     #[doc = include_str!("../../../docs/rust-client.md")]
     struct RustClient;
+    #[doc = include_str!("../../../docs/elastic.md")]
+    struct Elastic;
 }

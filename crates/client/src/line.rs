@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use millpond_client_core::{Dial, Session, Way};
+use millpond_wire::message::Pressure;
 
 use crate::connection::{Buffer, Connection, Deadline, remaining};
 use crate::establish::{Caller, Established, establish};
@@ -35,6 +37,17 @@ pub(crate) struct State {
     pub(crate) sleepers: HashMap<u64, Thread>,
     /// Wakes the watching thread, once there is one.
     pub(crate) watch: Option<Arc<OwnedFd>>,
+    /// Who takes what the pond says on its own account.
+    pub(crate) unasked: Option<Sender<Unasked>>,
+}
+
+/// What happens without anybody asking.
+#[derive(Debug)]
+pub(crate) enum Unasked {
+    /// There is a new connection.
+    Connected,
+    /// Pages are wanted back.
+    Pressure(Box<Pressure>),
 }
 
 impl Link {
@@ -128,6 +141,7 @@ impl State {
             buffer: None,
             sleepers: HashMap::new(),
             watch: None,
+            unasked: None,
         }
     }
 
@@ -146,6 +160,14 @@ impl State {
         self.leading = false;
         self.buffer.get_or_insert(buffer);
         self.connection = Some(Arc::new(connection));
+        self.tell(Unasked::Connected);
+    }
+
+    /// Hands on what nobody asked for. Whoever took it may be gone.
+    pub(crate) fn tell(&mut self, what: Unasked) {
+        if let Some(unasked) = &self.unasked {
+            let _ = unasked.send(what);
+        }
     }
 
     /// The connection is over. Everybody who waits wakes, and repeats.

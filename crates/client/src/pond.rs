@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{
-    ClientInfo, ReplyBody, RequestBody, ResourceUse, Status, Target, TensorInfo, UserAccount,
+    CacheInfo, ClientInfo, ReplyBody, RequestBody, ResourceUse, Status, Target, TensorInfo,
+    UserAccount,
 };
-use millpond_wire::{ClientId, Epoch, GpuUuid, Mode, TensorName};
+use millpond_wire::{ClientId, Epoch, GpuUuid, GroupName, Mode, TensorName};
 
 use crate::answer::not_an_answer;
 use crate::builder::PondBuilder;
@@ -260,6 +261,18 @@ impl Pond {
         const WHAT: &str = "a listing of accounts";
         match self.core().link.ask(WHAT, RequestBody::AccountList)?.body {
             ReplyBody::Accounts { users, all } => Ok((users, all)),
+            _ => Err(not_an_answer(WHAT)),
+        }
+    }
+
+    /// Every elastic cache of groups that the caller may use, or those of one group.
+    ///
+    /// # Errors
+    /// `not_found` for a group that does not exist, and what else the pond answers.
+    pub fn caches(&self, group: Option<GroupName>) -> Result<Vec<CacheInfo>> {
+        const WHAT: &str = "a listing of caches";
+        match self.core().link.ask(WHAT, RequestBody::CacheList { group })?.body {
+            ReplyBody::Caches(caches) => Ok(caches),
             _ => Err(not_an_answer(WHAT)),
         }
     }

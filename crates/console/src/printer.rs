@@ -258,7 +258,9 @@ impl Printer {
             let size = units::bytes(holder.bytes);
             let user = crate::users::name(holder.user);
             let tensors = units::count(u64::from(holder.tensors), "tensor");
-            write_stderr(format_args!("  held by {user}: {size} in {tensors}\n"));
+            let place =
+                holder.cache.as_ref().map_or(tensors, |cache| format!("cache {}", harmless(cache)));
+            write_stderr(format_args!("  held by {user}: {size} in {place}\n"));
         }
         if let Some(hint) = &report.failure.hint {
             let title = self.paint_if(self.color_stderr, Tone::Hint, "hint");

@@ -8,13 +8,13 @@ use crate::error::{LedgerError, PondRefused};
 use crate::establish::{Access, make_files};
 use crate::file::{Head, Memory};
 use crate::guard::Guard;
-use crate::layout::{Column, DeviceReading, SlotIndex, Totals, Uuid};
+use crate::layout::{Column, DeviceReading, SlotIndex, SlotKind, Totals, Uuid};
 use crate::limits::{Budget, Limits, Name};
 use crate::liveness::{self, Life, own_namespace};
 use crate::lock::Locked;
 use crate::member::Wait;
 use crate::path::Path;
-use crate::protocol::{self, Sound};
+use crate::protocol::{self, Outcome, Sound};
 use crate::region::Region;
 use crate::sys;
 
@@ -49,6 +49,8 @@ impl Flags {
     pub const LYING: Flags = Flags(1);
     /// Ends with its last process.
     pub const ANONYMOUS: Flags = Flags(2);
+    /// A member that does not answer when memory is asked of it may be ended.
+    pub const ENDS_SILENT: Flags = Flags(4);
 
     /// Whether all of `other` is set.
     pub fn contains(self, other: Flags) -> bool {
@@ -61,6 +63,8 @@ impl Flags {
 pub struct MemberReading {
     /// Its slot.
     pub slot: SlotIndex,
+    /// What that counts.
+    pub kind: SlotKind,
     /// Its process id, in its own pid namespace.
     pub pid: i32,
     /// The inode of its pid namespace; 0 when it did not know.
@@ -195,7 +199,10 @@ impl Book {
             Some(index) => protocol::room_for_pond(
                 units,
                 limit,
-                || self.region.sums(index).0,
+                || {
+                    let owed = self.region.owed(index, None, sys::monotonic_nanos());
+                    self.region.sums(index).0.saturating_add(owed)
+                },
                 || self.region.reap(locked.fd(), false),
                 |missing| self.region.strip::<Sound>(index, None, missing),
                 |reaped| self.region.claims_of(&reaped.dying, index),
@@ -250,6 +257,89 @@ impl Book {
         Ok(found)
     }
 
+    /// Notes that a slot's owner waits for `units`: until then nobody else gets them. A slot waits for
+    /// one thing at a time: its owner takes what it was assigned, and says so with
+    /// [`crate::Member::waited`], before it waits again.
+    pub fn want(
+        &self,
+        slot: SlotIndex,
+        device: Uuid,
+        units: u64,
+        time: Duration,
+        patience: Patience,
+    ) -> Result<(), LedgerError> {
+        let _locked = self.lock(patience)?;
+        self.require(slot)?;
+        let device = self.region.claim_device(&device)?;
+        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let until = sys::monotonic_nanos().saturating_add(nanos);
+        // Nobody sees the new number under an old time that is over.
+        self.region.wanted(slot.get(), device).store(units, Ordering::Release);
+        self.region.until(slot.get(), device).store(until, Ordering::Release);
+        self.whole()
+    }
+
+    /// Gives a waiter the credit that it waits for, from what is free, from the dead, then from what
+    /// others do not use: all of it, or says how much is missing. Others who wait are passed over, so
+    /// the caller asks for the first of them first. A second call changes nothing.
+    pub fn assign(
+        &self,
+        slot: SlotIndex,
+        device: Uuid,
+        patience: Patience,
+    ) -> Result<Option<u64>, LedgerError> {
+        let locked = self.lock(patience)?;
+        self.require(slot)?;
+        let limit = self.load()?.budget(&device).for_members();
+        let device = self.region.claim_device(&device)?;
+        let place = slot.get();
+        let (wanted, kept) = self.region.wait_of(place, device, sys::monotonic_nanos());
+        if wanted == 0 {
+            return Ok(None);
+        }
+        let units = u32::try_from(wanted).unwrap_or(u32::MAX);
+        let attempt = || {
+            let room = protocol::room(limit, self.region.sums(device).0);
+            protocol::assign(self.region.held(place, device), units, room)
+        };
+        let mut outcome = attempt();
+        if outcome != Outcome::Done {
+            self.region.reap(locked.fd(), false)?;
+            outcome = attempt();
+        }
+        if let Outcome::Short(missing) = outcome {
+            self.region.strip::<Sound>(device, Some(place), missing);
+            outcome = attempt();
+        }
+        self.whole()?;
+        match outcome {
+            Outcome::Short(missing) => Ok(Some(missing)),
+            Outcome::Done => {
+                // In this order: whoever is killed in between leaves a waiter that is assigned again.
+                // What was assigned for an earlier wait may not be taken yet.
+                self.region.kept(place, device).store(wanted.max(kept), Ordering::Release);
+                self.region.wanted(place, device).store(0, Ordering::Release);
+                Ok(None)
+            }
+        }
+    }
+
+    /// A slot's owner waits no longer. What it was assigned before, for another wait, stays its own
+    /// until it has taken that ([`crate::Member::waited`]) or its time is over.
+    pub fn unwant(
+        &self,
+        slot: SlotIndex,
+        device: Uuid,
+        patience: Patience,
+    ) -> Result<(), LedgerError> {
+        let _locked = self.lock(patience)?;
+        self.require(slot)?;
+        if let Some(device) = self.region.find_device(&device) {
+            self.region.wanted(slot.get(), device).store(0, Ordering::Release);
+        }
+        self.whole()
+    }
+
     /// Calls `each` for every process that has a slot.
     pub fn members(&self, mut each: impl FnMut(MemberReading)) -> Result<(), LedgerError> {
         let file = self.file()?;
@@ -263,6 +353,7 @@ impl Book {
                     index: u16::try_from(index).unwrap_or(u16::MAX),
                     serial: owner.serial,
                 },
+                kind: owner.kind,
                 pid: owner.pid,
                 pid_namespace: owner.namespace,
                 same_namespace: namespace != 0 && owner.namespace == namespace,

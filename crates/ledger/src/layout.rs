@@ -45,9 +45,19 @@ pub struct SlotIndex {
 }
 
 impl SlotIndex {
+    /// A slot as another process has named it. One that does not exist has no owner.
+    pub fn named(index: u16, serial: u32) -> Self {
+        Self { index, serial }
+    }
+
     /// The slot's place, below [`SLOTS`].
     pub fn get(self) -> usize {
         usize::from(self.index)
+    }
+
+    /// Which of the slot's owners is meant.
+    pub fn serial(self) -> u32 {
+        self.serial
     }
 }
 
@@ -60,6 +70,18 @@ pub enum Column {
     Shared,
     /// The part of `used` that the reconciler added.
     Folded,
+    /// The part of `used` that a cache can give back at once.
+    Idle,
+}
+
+/// What a slot counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SlotKind {
+    /// Everything that its process holds: contexts and what no call has shown included.
+    #[default]
+    Process,
+    /// The pages of one elastic cache. What else the process holds is not the group's to count.
+    Cache,
 }
 
 /// What one process has on one device, in units.
@@ -75,6 +97,10 @@ pub struct DeviceReading {
     pub shared: u64,
     /// See [`Column::Folded`].
     pub folded: u64,
+    /// See [`Column::Idle`].
+    pub idle: u64,
+    /// What its owner waits for, and is assigned before anybody else gets more.
+    pub wanted: u64,
 }
 
 /// What a whole group has on one device, in units.
@@ -128,11 +154,22 @@ pub(crate) mod line {
     pub(crate) const SHARED: usize = 16;
     /// Written by the operator only, and counted beside the word.
     pub(crate) const FOLDED: usize = 24;
+    pub(crate) const IDLE: usize = 32;
+    /// What its owner waits for. Written by the operator under the lock.
+    pub(crate) const WANTED: usize = 40;
+    /// Unused credit that was assigned to a waiter, and that nobody strips. Written by the operator
+    /// under the lock, and cleared by the owner.
+    pub(crate) const KEPT: usize = 48;
+    /// Until when `WANTED` and `KEPT` count (monotonic nanoseconds): a waiter that stands still must
+    /// not stop its group.
+    pub(crate) const UNTIL: usize = 56;
 }
 
 /// Offsets in what says who owns a slot.
 pub(crate) mod owner {
     pub(crate) const SERIAL: usize = 0;
+    /// In the low half; the high half is the slot's kind, so that a member of before this kind
+    /// existed, which writes the whole word, is a process.
     pub(crate) const PID: usize = 8;
     pub(crate) const NAMESPACE: usize = 16;
     pub(crate) const START: usize = 24;

@@ -11,6 +11,13 @@
 //! counter was refused: it costs fifteen times as much under contention, and nobody knows what a
 //! dead process had added to it.
 //!
+//! # Who waits
+//!
+//! A member that is refused may wait: the operator notes in its slot what it waits for, and from then
+//! on nobody else gets that room ([`Book::want`]). The operator assigns it under the lock, the first
+//! waiter first ([`Book::assign`]); what is assigned and not used yet is not taken back. A wait has a
+//! time, after which it counts for nothing.
+//!
 //! # What a process's death and a broken file do
 //!
 //! | what | then |
@@ -94,7 +101,7 @@ pub use establish::{Established, LimitOf, establish};
 pub use file::Memory;
 pub use layout::{
     Column, DEVICES, DeviceIndex, DeviceReading, LEDGER_BYTES, NO_LIMIT, OWNERS, SLOTS, SlotIndex,
-    Totals, UNIT, Uuid, units_for,
+    SlotKind, Totals, UNIT, Uuid, units_for,
 };
 pub use limits::{Budget, NAME_MAX, Name};
 pub use member::Member;

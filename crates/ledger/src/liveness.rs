@@ -177,6 +177,7 @@ fn decimal(number: i32, into: &mut [u8; 10]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::SlotKind;
 
     #[test]
     fn reads_itself() {
@@ -196,8 +197,14 @@ mod tests {
         let namespace = own_namespace();
         assert_ne!(namespace, 0);
         let start = Process::own().unwrap().start;
-        let who =
-            |pid, start, namespace| Identity { serial: 1, pid, namespace, start, program: [0; 16] };
+        let who = |pid, start, namespace| Identity {
+            serial: 1,
+            kind: SlotKind::Process,
+            pid,
+            namespace,
+            start,
+            program: [0; 16],
+        };
         let gone = |who: Identity| life_of(&asking, 3, &who, namespace).unwrap() != Life::Living;
         let init = Process::read(1).unwrap().start;
 

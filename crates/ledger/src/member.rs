@@ -9,7 +9,7 @@ use crate::book::Patience;
 use crate::error::{LedgerError, REPLACED, Refused, while_moving};
 use crate::establish::{Established, LimitOf, establish};
 use crate::file::Head;
-use crate::layout::{Column, DeviceIndex, Uuid};
+use crate::layout::{Column, DeviceIndex, SlotIndex, SlotKind, Uuid};
 use crate::limits::Limits;
 use crate::liveness::Liveness;
 use crate::lock::Locked;
@@ -41,6 +41,12 @@ impl Member {
         Self::attach_as(folder)
     }
 
+    /// Takes a slot for the pages of one cache. A process may have several, beside what it holds
+    /// otherwise, which the group does not count then.
+    pub fn attach_cache(folder: &CStr) -> Result<Member, LedgerError> {
+        Self::attach_kind(folder, SlotKind::Cache)
+    }
+
     /// Takes a slot in the group of this folder, which is made when it is missing. Use this where
     /// there is no daemon: a group that nobody is in may be taken away at any time.
     pub fn join(
@@ -56,6 +62,10 @@ impl<P: Protocol> Member<P> {
     /// [`Member::attach`] with another protocol: for the twins that a test must catch.
     #[doc(hidden)]
     pub fn attach_as(folder: &CStr) -> Result<Self, LedgerError> {
+        Self::attach_kind(folder, SlotKind::Process)
+    }
+
+    fn attach_kind(folder: &CStr, kind: SlotKind) -> Result<Self, LedgerError> {
         let ledger = Path::join(folder, c"ledger")?;
         let limits = Path::join(folder, c"limits")?;
         Limits::open(limits.as_c(), false)?;
@@ -75,7 +85,7 @@ impl<P: Protocol> Member<P> {
         })?;
         let wait = Wait::new(Wait::FOR_THE_DEAD);
         let slot = loop {
-            match region.claim(locked.fd(), &own, P::HASTY) {
+            match region.claim(locked.fd(), &own, kind, P::HASTY) {
                 // Some of those who are in the way may be dead.
                 Err(LedgerError::Full) if wait.may_go_on() => {
                     drop(locked);
@@ -130,6 +140,25 @@ impl<P: Protocol> Member<P> {
     #[inline]
     pub fn release(&self, device: DeviceIndex, units: u32) {
         protocol::release(self.word(device), units);
+    }
+
+    /// Gives unused credit back to the group; says how many units. For who was asked for memory: what
+    /// it has released is others' to have at once. What it has waited for and not taken yet stays:
+    /// one thread may give while another takes.
+    pub fn give_back(&self, device: DeviceIndex) -> u64 {
+        let (_, kept) = self.region.wait_of(self.slot(), device, sys::monotonic_nanos());
+        protocol::strip(self.word(device), u32::try_from(kept).unwrap_or(u32::MAX)).into()
+    }
+
+    /// This process has taken what it had waited for, or waits no longer: what is left of it is
+    /// anybody's.
+    pub fn waited(&self, device: DeviceIndex) {
+        self.region.kept(self.slot(), device).store(0, Ordering::Release);
+    }
+
+    /// Says how much of what this slot counts its owner can give back at once.
+    pub fn set_idle(&self, device: DeviceIndex, units: u64) {
+        self.region.column(self.slot(), device, Column::Idle).store(units, Ordering::Relaxed);
     }
 
     /// Counts memory that already exists. It may pass the limit: then nobody gets more until it is
@@ -212,6 +241,12 @@ impl<P: Protocol> Member<P> {
         usize::from(self.slot)
     }
 
+    /// The slot as other processes can name it.
+    pub fn slot_index(&self) -> SlotIndex {
+        let serial = self.region.owner(self.slot()).map_or(0, |owner| owner.serial);
+        SlotIndex::named(self.slot, serial)
+    }
+
     /// Overwrites this process's own word: how a test plays a member that writes nonsense.
     #[doc(hidden)]
     pub fn scribble(&self, device: DeviceIndex, credit: u32, used: u32) {
@@ -257,7 +292,11 @@ impl<P: Protocol> Member<P> {
             || {
                 let claims = self.region.sums(device).0;
                 P::looked();
-                claims
+                let owed = match P::LEAVES_OWED {
+                    true => self.region.owed(device, Some(self.slot()), sys::monotonic_nanos()),
+                    false => 0,
+                };
+                claims.saturating_add(owed)
             },
             || {
                 let reaped = self.region.reap(locked.fd(), P::HASTY)?;

@@ -94,6 +94,12 @@ pub trait Protocol {
     /// ends, as the one of the tests.
     const HASTY: bool = false;
 
+    /// Whether credit is assigned to a waiter under the kernel lock.
+    const ASSIGNS_LOCKED: bool = true;
+
+    /// Whether room that waiters are owed is left to them.
+    const LEAVES_OWED: bool = true;
+
     /// Between looking at the others' credit and taking one's own: nothing. A twin dawdles here.
     #[inline]
     fn looked() {}
@@ -105,8 +111,8 @@ pub trait Protocol {
     }
 
     /// See [`strip`].
-    fn strip<W: Word>(word: &W) -> u32 {
-        strip(word)
+    fn strip<W: Word>(word: &W, keep: u32) -> u32 {
+        strip(word, keep)
     }
 }
 
@@ -184,13 +190,31 @@ pub fn charge<W: Word>(word: &W, units: u32) -> bool {
     done.is_ok_and(|(old, new)| old.credit == new.credit)
 }
 
-/// Takes back unused credit and says how much. Only under the lock.
-pub fn strip<W: Word>(word: &W) -> u32 {
-    let done = update(word, (), |now| match now.credit > now.used {
-        true => Ok(Halves { credit: now.used, ..now }),
-        false => Err(()),
+/// Takes back unused credit but for `keep` units of it, and says how much. Others do this under the
+/// lock; its owner may do it at any time, because less credit never passes a limit.
+pub fn strip<W: Word>(word: &W, keep: u32) -> u32 {
+    let done = update(word, (), |now| {
+        let credit = now.used.saturating_add(keep);
+        if now.credit > credit { Ok(Halves { credit, ..now }) } else { Err(()) }
     });
     done.map_or(0, |(old, new)| old.credit.saturating_sub(new.credit))
+}
+
+/// Gives a waiter credit for `wanted` more than it uses, when the group has `room`; again changes
+/// nothing. Only under the lock.
+pub fn assign<W: Word>(word: &W, wanted: u32, room: u64) -> Outcome {
+    let done = update(word, u64::from(wanted), |now| {
+        let credit = u64::from(now.used) + u64::from(wanted);
+        if credit > u64::from(CREDIT_MOST) {
+            return Err(u64::from(wanted));
+        }
+        let need = credit.saturating_sub(now.claim());
+        if need > room {
+            return Err(need - room);
+        }
+        Ok(Halves { tight: false, credit: now.credit.max(fitting(credit)), ..now })
+    });
+    done.map_or_else(Outcome::Short, |_| Outcome::Done)
 }
 
 /// [`strip`] in a group that is over its limit: until its owner is granted something again, what
@@ -354,7 +378,8 @@ mod tests {
         assert_eq!(halves(&w), (5, 0));
         for nonsense in [u64::MAX, u64::from(u32::MAX), 1 << 63, 1] {
             let w = AtomicU64::new(nonsense);
-            strip(&w);
+            strip(&w, 0);
+            assign(&w, 5, 0);
             tighten(&w);
             release(&w, 7);
             charge(&w, 7);
@@ -410,11 +435,25 @@ mod tests {
     #[test]
     fn strip_takes_what_is_unused_and_leaves_nonsense_alone() {
         let w = word(10, 4);
-        assert_eq!(strip(&w), 6);
+        assert_eq!(strip(&w, 0), 6);
         assert_eq!(halves(&w), (4, 4));
         let w = word(4, 10);
-        assert_eq!(strip(&w), 0);
+        assert_eq!(strip(&w, 0), 0);
         assert_eq!(Halves::unpack(Word::load(&w)).claim(), 10);
+    }
+
+    #[test]
+    fn what_is_kept_for_a_waiter_is_not_stripped_and_an_assignment_again_changes_nothing() {
+        let w = word(10, 4);
+        assert_eq!(assign(&w, 5, 0), Outcome::Done, "it has that much unused");
+        assert_eq!(assign(&w, 8, 1), Outcome::Short(1));
+        assert_eq!(assign(&w, 8, 2), Outcome::Done);
+        assert_eq!(assign(&w, 8, 0), Outcome::Done);
+        assert_eq!(halves(&w), (12, 4));
+        assert_eq!(strip(&w, 8), 0);
+        assert_eq!(strip(&w, 5), 3);
+        assert_eq!(reserve(&w, 5), Outcome::Done);
+        assert_eq!(strip(&w, 5), 0, "it is used by now");
     }
 
     #[test]

@@ -4,8 +4,8 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::LedgerError;
 use crate::layout::{
-    Column, DEVICES, DeviceIndex, DeviceReading, HEAD, LINE, LINES, OWNER, OWNERS_AT, SLOTS, Uuid,
-    head, line, owner,
+    Column, DEVICES, DeviceIndex, DeviceReading, HEAD, LINE, LINES, OWNER, OWNERS_AT, SLOTS,
+    SlotKind, Uuid, head, line, owner,
 };
 use crate::liveness::{self, Life, Process, own_namespace};
 use crate::protocol::{self, Halves, Protocol, Sound, Word};
@@ -16,6 +16,7 @@ use crate::sys::{self, Fd};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub serial: u32,
+    pub kind: SlotKind,
     pub pid: i32,
     pub namespace: u64,
     pub start: u64,
@@ -80,8 +81,37 @@ impl Region {
             Column::Contexts => line::CONTEXTS,
             Column::Shared => line::SHARED,
             Column::Folded => line::FOLDED,
+            Column::Idle => line::IDLE,
         };
         self.word(at(index, device, offset))
+    }
+
+    pub(crate) fn wanted(&self, index: usize, device: DeviceIndex) -> &AtomicU64 {
+        self.word(at(index, device, line::WANTED))
+    }
+
+    pub(crate) fn kept(&self, index: usize, device: DeviceIndex) -> &AtomicU64 {
+        self.word(at(index, device, line::KEPT))
+    }
+
+    pub(crate) fn until(&self, index: usize, device: DeviceIndex) -> &AtomicU64 {
+        self.word(at(index, device, line::UNTIL))
+    }
+
+    /// What a slot's owner waits for, and what of its credit nobody strips; nothing once its time is
+    /// over.
+    pub(crate) fn wait_of(&self, index: usize, device: DeviceIndex, now: u64) -> (u64, u64) {
+        if self.until(index, device).load(Ordering::Acquire) <= now {
+            return (0, 0);
+        }
+        let load = |word: &AtomicU64| word.load(Ordering::Acquire);
+        (load(self.wanted(index, device)), load(self.kept(index, device)))
+    }
+
+    /// What waiters are owed on a device: everybody but one slot's owner leaves it.
+    pub(crate) fn owed(&self, device: DeviceIndex, but: Option<usize>, now: u64) -> u64 {
+        let others = self.slots().filter(|index| Some(*index) != but);
+        others.fold(0, |sum: u64, index| sum.saturating_add(self.wait_of(index, device, now).0))
     }
 
     pub(crate) fn reading(&self, index: usize, device: DeviceIndex) -> DeviceReading {
@@ -93,6 +123,8 @@ impl Region {
             contexts: column(Column::Contexts),
             shared: column(Column::Shared),
             folded: column(Column::Folded),
+            idle: column(Column::Idle),
+            wanted: self.wait_of(index, device, sys::monotonic_nanos()).0,
         }
     }
 
@@ -123,28 +155,44 @@ impl Region {
         for (offset, place) in (owner::PROGRAM..).step_by(8).zip(program.chunks_exact_mut(8)) {
             place.copy_from_slice(&load(offset).to_le_bytes());
         }
+        let (kind, pid) = split_kind(load(owner::PID));
         Some(Identity {
             serial: u32::try_from(load(owner::SERIAL)).unwrap_or(0),
-            pid: i32::try_from(load(owner::PID)).unwrap_or(0),
+            kind,
+            pid,
             namespace: load(owner::NAMESPACE),
             start: load(owner::START),
             program,
         })
     }
 
-    /// Takes back unused credit of all but one slot until `enough` was found; says how much.
+    /// Takes back unused credit of all but one slot until `enough` was found; says how much. What is
+    /// kept for waiters stays.
     pub(crate) fn strip<P: Protocol>(
         &self,
         device: DeviceIndex,
         but: Option<usize>,
         enough: u64,
     ) -> u64 {
+        let now = sys::monotonic_nanos();
+        let kept = |index| self.wait_of(index, device, now).1;
+        self.strip_but::<P>(device, but, enough, kept)
+    }
+
+    fn strip_but<P: Protocol>(
+        &self,
+        device: DeviceIndex,
+        but: Option<usize>,
+        enough: u64,
+        kept: impl Fn(usize) -> u64,
+    ) -> u64 {
         let mut found = 0_u64;
         for index in self.slots().filter(|index| Some(*index) != but) {
             if found >= enough {
                 break;
             }
-            found = found.saturating_add(P::strip(self.held(index, device)).into());
+            let keep = u32::try_from(kept(index)).unwrap_or(u32::MAX);
+            found = found.saturating_add(P::strip(self.held(index, device), keep).into());
         }
         found
     }
@@ -154,7 +202,8 @@ impl Region {
         protocol::settle(
             limit,
             || self.sums(device).0,
-            |over| self.strip::<Sound>(device, None, over),
+            // A lower limit holds from the next allocation on, also for who has waited.
+            |over| self.strip_but::<Sound>(device, None, over, |_| 0),
             || self.slots().for_each(|index| protocol::tighten(self.held(index, device))),
         );
     }
@@ -210,8 +259,14 @@ impl Region {
     fn clear(&self, index: usize) {
         for device in devices() {
             self.held(index, device).overwrite(0);
-            for column in [Column::Contexts, Column::Shared, Column::Folded] {
-                self.column(index, device, column).store(0, Ordering::Relaxed);
+            let columns = [Column::Contexts, Column::Shared, Column::Folded, Column::Idle];
+            for word in columns
+                .map(|column| self.column(index, device, column))
+                .into_iter()
+                .chain([self.wanted(index, device), self.kept(index, device)])
+                .chain([self.until(index, device)])
+            {
+                word.store(0, Ordering::Relaxed);
             }
         }
         self.store(owner_at(index, owner::ENDED), 0);
@@ -226,7 +281,13 @@ impl Region {
 
     /// Takes a free slot. Only under the lock that `fd` holds; `own` is the description that will
     /// live with the slot, and holds its lock from here on.
-    pub(crate) fn claim(&self, fd: &Fd, own: &Fd, hasty: bool) -> Result<usize, LedgerError> {
+    pub(crate) fn claim(
+        &self,
+        fd: &Fd,
+        own: &Fd,
+        kind: SlotKind,
+        hasty: bool,
+    ) -> Result<usize, LedgerError> {
         let index = match self.first_free(own)? {
             Some(index) => index,
             None => {
@@ -240,7 +301,7 @@ impl Region {
         let serial =
             self.load(owner_at(index, owner::SERIAL)).wrapping_add(1) & u64::from(u32::MAX);
         store(owner::SERIAL, serial);
-        store(owner::PID, u64::try_from(pid).unwrap_or(0));
+        store(owner::PID, join_kind(kind, pid));
         store(owner::NAMESPACE, own_namespace());
         store(owner::START, Process::own().map_or(0, |process| process.start));
         for (offset, part) in (owner::PROGRAM..).step_by(8).zip(sys::program_name().chunks_exact(8))
@@ -298,6 +359,21 @@ impl Region {
     pub(crate) fn context(&self, device: DeviceIndex) -> &AtomicU64 {
         self.word(device_at(device, head::CONTEXT))
     }
+}
+
+const CACHE: u64 = 1 << 32;
+
+fn join_kind(kind: SlotKind, pid: i32) -> u64 {
+    let pid = u64::try_from(pid).unwrap_or(0);
+    match kind {
+        SlotKind::Process => pid,
+        SlotKind::Cache => pid | CACHE,
+    }
+}
+
+fn split_kind(word: u64) -> (SlotKind, i32) {
+    let kind = if word & CACHE == 0 { SlotKind::Process } else { SlotKind::Cache };
+    (kind, i32::try_from(word & u64::from(u32::MAX)).unwrap_or(0))
 }
 
 fn device_at(device: DeviceIndex, offset: usize) -> usize {

@@ -29,6 +29,10 @@ struct Truth {
     held: [u64; MEMBERS],
     dead: [bool; MEMBERS],
     limit: u64,
+    /// What members wait for and were not assigned.
+    wanted: [u64; MEMBERS],
+    /// Whom the operator assigns credit to at this moment.
+    assigned: Option<usize>,
 }
 
 impl Truth {
@@ -45,6 +49,14 @@ impl Truth {
         assert!(new.used <= new.credit, "more used than credit: {new:?}");
         assert!(credit_now <= credit.max(self.limit), "credit {credit_now} over {}", self.limit);
         assert!(used_now <= used.max(self.limit), "used {used_now} over {}", self.limit);
+        if credit_now > credit && self.assigned != Some(slot) {
+            let others = (0..MEMBERS).filter(|other| *other != slot && !self.dead[*other]);
+            let owed: u64 = others.map(|other| self.wanted[other]).sum();
+            assert!(
+                credit_now + owed <= self.limit,
+                "a waiter is overtaken: {credit_now} + {owed}"
+            );
+        }
         let held = self.held[slot];
         assert!(held <= new.used.into(), "the driver gave {held}, counted are {}", new.used);
     }
@@ -52,6 +64,8 @@ impl Truth {
 
 struct World {
     words: [AtomicU64; MEMBERS],
+    wanted: [AtomicU64; MEMBERS],
+    kept: [AtomicU64; MEMBERS],
     kernel_lock: Mutex<()>,
     limit: AtomicU64,
     truth: Unseen<Truth>,
@@ -121,6 +135,9 @@ impl<'a> Process<'a> {
         for slot in 0..MEMBERS {
             if self.world.truth.lock().unwrap().dead[slot] {
                 self.view(slot).overwrite(0);
+                self.world.wanted[slot].store(0, Ordering::Release);
+                self.world.kept[slot].store(0, Ordering::Release);
+                self.world.truth.lock().unwrap().wanted[slot] = 0;
             }
         }
     }
@@ -128,9 +145,56 @@ impl<'a> Process<'a> {
     fn strip<P: Protocol>(&self, but: Option<usize>, enough: u64) -> u64 {
         let others = (0..MEMBERS).filter(|slot| Some(*slot) != but);
         others.fold(0, |found, slot| match found < enough {
-            true => found + u64::from(P::strip(&self.view(slot))),
+            true => {
+                let keep = self.world.kept[slot].load(Ordering::Acquire);
+                found + u64::from(P::strip(&self.view(slot), u32::try_from(keep).unwrap()))
+            }
             false => found,
         })
+    }
+
+    fn owed(&self, but: usize) -> u64 {
+        let others = (0..MEMBERS).filter(|slot| *slot != but);
+        others.map(|slot| self.world.wanted[slot].load(Ordering::Acquire)).sum()
+    }
+
+    /// The operator notes what a member waits for.
+    fn want(&self, slot: usize, units: u64) {
+        let _lock = self.world.kernel_lock.lock().unwrap();
+        if !self.world.truth.lock().unwrap().dead[slot] {
+            self.world.wanted[slot].store(units, Ordering::Release);
+            self.world.truth.lock().unwrap().wanted[slot] = units;
+        }
+    }
+
+    /// The operator assigns what a member waits for, as far as there is room; whoever is killed in
+    /// between is done over.
+    fn assign<P: Protocol>(&self, slot: usize) {
+        let _lock = P::ASSIGNS_LOCKED.then(|| self.world.kernel_lock.lock().unwrap());
+        let wanted = self.world.wanted[slot].load(Ordering::Acquire);
+        if wanted == 0 {
+            return;
+        }
+        let limit = self.world.limit.load(Ordering::Acquire);
+        let attempt = || {
+            let room = protocol::room(limit, self.claims());
+            P::looked();
+            self.world.truth.lock().unwrap().assigned = Some(slot);
+            let outcome = protocol::assign(&self.view(slot), u32::try_from(wanted).unwrap(), room);
+            self.world.truth.lock().unwrap().assigned = None;
+            outcome
+        };
+        self.reap();
+        let mut outcome = attempt();
+        if let Outcome::Short(missing) = outcome {
+            self.strip::<P>(Some(slot), missing);
+            outcome = attempt();
+        }
+        if outcome == Outcome::Done {
+            self.world.kept[slot].store(wanted, Ordering::Release);
+            self.world.wanted[slot].store(0, Ordering::Release);
+            self.world.truth.lock().unwrap().wanted[slot] = 0;
+        }
     }
 
     fn reserve<P: Protocol>(&self, slot: usize, units: u32) -> bool {
@@ -144,7 +208,7 @@ impl<'a> Process<'a> {
             &own,
             units,
             limit,
-            || self.claims(),
+            || self.claims() + if P::LEAVES_OWED { self.owed(slot) } else { 0 },
             || {
                 self.reap();
                 Ok::<(), Infallible>(())
@@ -164,7 +228,17 @@ impl<'a> Process<'a> {
                 protocol::release(&self.view(slot), u32::try_from(units).unwrap());
             } else {
                 let units = thread_rng().gen_range(1..=30);
-                if self.reserve::<P>(slot, units) && !self.killed.get() {
+                let mut got = self.reserve::<P>(slot, units);
+                if !got && !self.killed.get() && thread_rng().gen_bool(0.5) {
+                    // The daemon is asked to have others give way, and then it is tried again.
+                    Process::new(self.world, false).want(slot, units.into());
+                    shuttle::thread::yield_now();
+                    Process::new(self.world, false).assign::<P>(slot);
+                    got = self.reserve::<P>(slot, units);
+                    Process::new(self.world, false).want(slot, 0);
+                    self.world.kept[slot].store(0, Ordering::Release);
+                }
+                if got && !self.killed.get() {
                     self.world.truth.lock().unwrap().held[slot] += u64::from(units);
                 }
             }
@@ -188,7 +262,12 @@ impl<'a> Process<'a> {
         protocol::settle(
             limit,
             || self.claims(),
-            |over| self.strip::<P>(None, over),
+            |over| {
+                for kept in &self.world.kept {
+                    kept.store(0, Ordering::Release);
+                }
+                self.strip::<P>(None, over)
+            },
             || (0..MEMBERS).for_each(|slot| protocol::tighten(&self.view(slot))),
         );
         // From here on it holds.
@@ -200,6 +279,8 @@ impl<'a> Process<'a> {
 fn body<P: Protocol + 'static>() {
     let world = Arc::new(World {
         words: std::array::from_fn(|_| AtomicU64::new(0)),
+        wanted: std::array::from_fn(|_| AtomicU64::new(0)),
+        kept: std::array::from_fn(|_| AtomicU64::new(0)),
         kernel_lock: Mutex::new(()),
         limit: AtomicU64::new(LIMIT),
         truth: Unseen::new(Truth { limit: LIMIT, ..Truth::default() }),
@@ -261,11 +342,21 @@ impl Protocol for CheckThenAdd {
 
 struct StripByStore;
 impl Protocol for StripByStore {
-    fn strip<W: Word>(word: &W) -> u32 {
+    fn strip<W: Word>(word: &W, _: u32) -> u32 {
         let now = Halves::unpack(word.load());
         word.overwrite(Halves { credit: now.used, ..now }.pack());
         now.credit - now.used
     }
+}
+
+struct AssignsUnlocked;
+impl Protocol for AssignsUnlocked {
+    const ASSIGNS_LOCKED: bool = false;
+}
+
+struct Overtakes;
+impl Protocol for Overtakes {
+    const LEAVES_OWED: bool = false;
 }
 
 fn is_caught<P: Protocol + 'static>() -> bool {
@@ -291,4 +382,14 @@ fn with_check_then_add_the_model_fails() {
 #[test]
 fn with_a_strip_that_overwrites_the_model_fails() {
     assert!(is_caught::<StripByStore>());
+}
+
+#[test]
+fn with_an_assignment_without_the_lock_the_model_fails() {
+    assert!(is_caught::<AssignsUnlocked>());
+}
+
+#[test]
+fn with_members_that_take_what_waiters_are_owed_the_model_fails() {
+    assert!(is_caught::<Overtakes>());
 }

@@ -7,12 +7,13 @@ use std::rc::Rc;
 use millpond_daemon::budget::{Card, Holding, Ledgers, Payer, Payers, Refusal, Refused, Share};
 use millpond_daemon::policy::{ConnId, DriverFailure, GroupAsk, GroupWork, OverLimit};
 use millpond_ledger::{NO_LIMIT, UNIT};
-use millpond_wire::message::ReplyBody;
+use millpond_wire::message::{EventKind, Pressure as Request, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName, SlabId};
 
 use crate::ledger::GroupFile;
 use crate::mutation::Mutation;
 use crate::ports::SimPorts;
+use crate::pressure::Caches;
 use crate::world::{CARD_BYTES, GPU};
 
 /// How often everything is looked after.
@@ -33,6 +34,16 @@ pub enum BookTold {
     Answer(ConnId, u64, Result<ReplyBody, Failure>),
     /// Which group pays for whom.
     Payers(Payers),
+    /// Whoever is at this connection is to give pages back.
+    Press(ConnId, Box<Request>),
+    Event {
+        kind: EventKind,
+        group: GroupName,
+        user: u32,
+        text: String,
+    },
+    /// Whoever is at this connection did not answer in time.
+    EndSilent(ConnId),
 }
 
 /// The thread; it goes with its daemon.
@@ -46,6 +57,8 @@ pub struct Book {
     pub told: VecDeque<BookTold>,
     /// The GPU is known.
     pub knows_card: bool,
+    /// Caches, and who waits for pages.
+    pub caches: Caches,
     looked_ms: u64,
 }
 
@@ -202,6 +215,10 @@ impl SimPorts {
                     }
                     GroupWork::Inspect(name) => self.shown(&name),
                     GroupWork::Remove(name) => self.remove_group(&name, used_bytes),
+                    work => match self.cache_work((conn, number), by, work) {
+                        Some(answer) => answer,
+                        None => return,
+                    },
                 };
                 self.book.told.push_back(BookTold::Answer(conn, number, answer));
             }
@@ -289,6 +306,8 @@ impl SimPorts {
             if before != Some(limit) {
                 let _ = self.write_group(name, |file| file.change(|it| it.effective = limit));
             }
+            let held = shares.get(index).map_or(0, |share| share.held);
+            self.press_over(name, held.saturating_sub(limit));
         }
     }
 

@@ -44,16 +44,29 @@ pub enum Fd {
     Other,
 }
 
+/// What one frame has: the smallest page of a cache.
+pub const FRAME: u64 = 2 << 20;
+
+/// Memory that processes make for themselves, and give back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// The handle that it is a part of.
+    pub handle: Option<u64>,
+    /// Whose work has written it last.
+    pub word: u64,
+}
+
 #[derive(Debug)]
 pub struct Card {
     pub total: u64,
     made: Vec<Weak<Memory>>,
+    pub frames: Vec<Frame>,
 }
 
 impl Card {
     #[must_use]
     pub fn new(total: u64) -> Self {
-        Self { total, made: Vec::new() }
+        Self { total, made: Vec::new(), frames: Vec::new() }
     }
 
     /// Memory, if there is room.
@@ -73,7 +86,33 @@ impl Card {
 
     #[must_use]
     pub fn used(&self) -> u64 {
-        self.alive().map(|memory| memory.bytes).sum()
+        let slabs: u64 = self.alive().map(|memory| memory.bytes).sum();
+        slabs + self.frames.iter().filter(|frame| frame.handle.is_some()).count() as u64 * FRAME
+    }
+
+    /// Frames for a handle, if there is room: the first that are free, so that what was given back is
+    /// soon another's.
+    pub fn make_frames(&mut self, handle: u64, count: usize) -> Option<Vec<usize>> {
+        if self.used() + count as u64 * FRAME > self.total {
+            return None;
+        }
+        let free = self.frames.iter().enumerate().filter(|(_, frame)| frame.handle.is_none());
+        let mut found: Vec<usize> = free.map(|(at, _)| at).take(count).collect();
+        while found.len() < count {
+            found.push(self.frames.len());
+            self.frames.push(Frame::default());
+        }
+        for at in &found {
+            self.frames[*at] = Frame { handle: Some(handle), word: 0 };
+        }
+        Some(found)
+    }
+
+    /// The driver has a handle's frames back.
+    pub fn free_frames(&mut self, frames: &[usize]) {
+        for at in frames {
+            self.frames[*at].handle = None;
+        }
     }
 }
 

@@ -32,6 +32,7 @@ impl World {
         self.check_versions(&books)?;
         self.check_accounts(&books)?;
         self.check_groups()?;
+        self.check_caches()?;
         self.check_bytes(&books)?;
         self.check_replay()
     }
@@ -46,7 +47,8 @@ impl World {
                 continue;
             }
             let lives =
-                self.clients.iter().any(|client| client.alive && Some(client.id) == info.client);
+                self.clients.iter().any(|client| client.alive && Some(client.id) == info.client)
+                    || self.caches.iter().any(|it| it.alive && Some(it.client()) == info.client);
             ensure(lives, "who is gone holds nothing", || format!("{info:?}"))?;
         }
         // What was granted to a client that fell asleep before it read the answer is not known.

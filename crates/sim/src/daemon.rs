@@ -351,6 +351,7 @@ impl World {
 
     pub(crate) fn tick(&mut self, ms: u64) -> Result<(), Violation> {
         self.clock.set(self.clock.get() + ms);
+        self.free_leaving();
         self.book_looks();
         self.event(|_, _| {})
     }

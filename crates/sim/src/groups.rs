@@ -107,6 +107,8 @@ impl World {
     pub(crate) fn check_nothing_charged(&self) -> Result<(), Violation> {
         let groups = self.groups.borrow();
         let charged = groups.iter().find(|(_, file)| file.budget.pond > 0);
-        ensure(charged.is_none(), "no charge leaks", || format!("{charged:?}"))
+        ensure(charged.is_none(), "no charge leaks", || format!("{charged:?}"))?;
+        let held = groups.iter().find(|(_, file)| file.claims() > 0);
+        ensure(held.is_none(), "no charge leaks", || format!("{held:?}"))
     }
 }

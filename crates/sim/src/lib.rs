@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod book;
+mod caches;
 mod card;
 mod checks;
 mod client;
@@ -27,6 +28,7 @@ mod movers;
 mod mutation;
 mod oracle;
 mod ports;
+mod pressure;
 mod rng;
 pub mod run;
 mod settle;

@@ -83,7 +83,11 @@ impl World {
             let killed = std::mem::take(&mut running.ports.killed);
             let wanted = running.ports.wanted_movers.pop();
             for pid in killed {
-                self.doom_mover(pid)?;
+                let silent = self.caches.iter().position(|it| it.alive && it.pid == pid);
+                match silent {
+                    Some(silent) => self.end_cache(silent),
+                    None => self.doom_mover(pid)?,
+                }
             }
             if wanted.is_none() {
                 return Ok(());

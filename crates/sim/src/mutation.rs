@@ -84,6 +84,20 @@ mutations! {
     BorrowersForgotten "borrowers-forgotten",
     /// The next daemon takes everybody for a borrower with whom something is shared.
     AnybodyBorrows "anybody-borrows",
+    /// Pages go back to the driver while work on them runs.
+    NoFence "no-fence",
+    /// Credit is taken after pages are made and mapped.
+    CreditAfterMap "credit-after-map",
+    /// Credit goes back before the driver has the pages.
+    CreditBeforeRelease "credit-before-release",
+    /// Between the look for room and the assignment to a waiter nobody holds the lock.
+    AssignUnlocked "assign-unlocked",
+    /// Whoever takes credit takes also what a waiter is owed.
+    WaiterOvertaken "waiter-overtaken",
+    /// What a waiter is owed stays when its connection is gone.
+    HangUpKeepsWant "hang-up-keeps-want",
+    /// Who waits for pages is not answered.
+    WaiterNotAnswered "waiter-not-answered",
 }
 
 impl Mutation {

@@ -47,6 +47,8 @@ impl World {
             running.ports.faults = 0;
             running.ports.stuck_locks = false;
         }
+        // While anybody has a cache, a slab without room is tried fifty times.
+        let most = if self.has_caches { 4 * TURNS } else { TURNS };
         let (mut turns, mut quiet) = (0, 0);
         for _ in 0..PATIENCE {
             if self.step()? {
@@ -59,6 +61,13 @@ impl World {
                 continue;
             }
             let waits = |client: &crate::client::Client| client.alive && !client.calls.is_empty();
+            let short = self.caches.iter().find(|process| process.alive && process.is_busy());
+            if let Some(short) = short {
+                turns += 1;
+                ensure(turns < most, "every wait is answered", || short.what_it_does())?;
+                self.tick(2000)?;
+                continue;
+            }
             let Some(waiting) = self.clients.iter().find(|client| waits(client)) else {
                 // What waits for its time gets it.
                 quiet += 1;
@@ -73,7 +82,7 @@ impl World {
                 return Ok(());
             };
             turns += 1;
-            ensure(turns < TURNS, "every request is answered", || {
+            ensure(turns < most, "every request is answered", || {
                 // Without the times, which are those of this run.
                 let calls: Vec<_> = waiting.calls.values().map(|asked| &asked.what).collect();
                 format!("pid {} waits for {calls:?}", waiting.pid)
@@ -153,6 +162,11 @@ impl World {
         for tool in 0..self.tools.len() {
             if self.tools[tool].alive {
                 self.end_tool(tool);
+            }
+        }
+        for process in 0..self.caches.len() {
+            if self.caches[process].alive {
+                self.end_cache(process);
             }
         }
         self.ghosts.clear();

@@ -65,6 +65,7 @@ impl SimPorts {
     fn make_group(&mut self, set: &GroupSet, runner: Option<(Token, u32)>) {
         if !self.groups.borrow().contains_key(&set.group) && self.lives() {
             let mut file = GroupFile::made_for(runner);
+            file.overtakes = self.mutation == Some(Mutation::WaiterOvertaken);
             file.change(|budget| *budget = after(set, *budget, false));
             self.groups.borrow_mut().insert(set.group.clone(), file);
         }
@@ -75,7 +76,12 @@ impl SimPorts {
         let changed = self.write_group(&set.group, |file| {
             file.change(|budget| *budget = after(set, *budget, knows_card));
         });
-        changed.map_err(not_written)
+        changed.map_err(not_written)?;
+        if let Some(ends_silent) = set.ends_silent {
+            let mark = |file: &mut GroupFile| file.ends_silent = ends_silent;
+            self.write_group(&set.group, mark).map_err(not_written)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn join_group(
@@ -168,6 +174,7 @@ impl SimPorts {
             stuck: false,
             broken: false,
             devices: vec![device],
+            ends_silent: file.ends_silent,
         };
         Some(GroupDetails { info, members: Vec::new() })
     }

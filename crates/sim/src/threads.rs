@@ -110,6 +110,11 @@ impl World {
                 pond.group_answered(ports, conn, number, answer);
             }
             BookTold::Payers(payers) => pond.payers(ports, payers),
+            BookTold::Press(conn, request) => pond.press(ports, conn, *request),
+            BookTold::Event { kind, group, user, text } => {
+                pond.group_event(ports, kind, &group, Some(user), &text);
+            }
+            BookTold::EndSilent(conn) => pond.end_silent(ports, conn),
         })
     }
 
@@ -118,6 +123,14 @@ impl World {
         if let Daemon::Running(running) = &mut self.daemon {
             running.ports.book_looks(reading);
         }
+    }
+
+    /// The book thread looks after waits and requests whose time has come.
+    pub(crate) fn look_at_pressure(&mut self) {
+        if let Daemon::Running(running) = &mut self.daemon {
+            running.ports.look_at_pressure();
+        }
+        self.end_if_dead();
     }
 
     fn end_if_dead(&mut self) {

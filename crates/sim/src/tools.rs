@@ -68,7 +68,10 @@ impl World {
         // One command of the operator at a time: what was answered last holds.
         let busy = self.tools.iter().any(|tool| tool.alive && tool.is_operator());
         let rng = &mut self.rng;
-        let call = if busy || rng.once_in(4) { join(rng) } else { command(rng) };
+        let mut call = if busy || rng.once_in(4) { join(rng) } else { command(rng) };
+        if self.has_caches {
+            about_caches(&mut call, rng);
+        }
         let pid = FIRST_TOOL + u32::try_from(self.tools.len()).unwrap_or(0);
         self.trace.say(|| format!("  pid {pid} asks {call:?}"));
         self.tools.push(Tool {
@@ -128,6 +131,7 @@ impl World {
             (RequestBody::GroupInspect { group }, body) => self.inspected(&group, &body)?,
             (RequestBody::GroupJoin(join), body) => return self.joined(at, &join, body),
             (_, ReplyBody::Groups(_)) => {}
+            (RequestBody::CacheList { .. }, ReplyBody::Caches(_)) => {}
             (call, body) => {
                 let detail = format!("{call:?}: {body:?}");
                 return Err(Violation::new("an answer fits its request", detail));
@@ -314,6 +318,15 @@ fn command(rng: &mut Rng) -> RequestBody {
                 ..GroupSet::of(group)
             })
         }
+    }
+}
+
+/// Some commands are about caches where there are any.
+fn about_caches(call: &mut RequestBody, rng: &mut Rng) {
+    match call {
+        RequestBody::GroupList => *call = RequestBody::CacheList { group: None },
+        RequestBody::GroupSet(set) => set.ends_silent = rng.once_in(4).then(|| rng.once_in(2)),
+        _ => {}
     }
 }
 

@@ -8,6 +8,7 @@ use millpond_daemon::policy::ConnId;
 use millpond_keeper::channel::HoldKey;
 use millpond_wire::{ClientId, GpuUuid, GroupName, SlabId, Token};
 
+use crate::caches::{self, CacheProcess, Leaving};
 use crate::card::{Card, Fd, Memory};
 use crate::client::{Client, Sizes};
 use crate::daemon::Daemon;
@@ -90,6 +91,14 @@ pub struct World {
     /// Every process that ever asked about a group.
     pub tools: Vec<Tool>,
     pub thieves: Thieves,
+    /// Some processes have caches.
+    pub has_caches: bool,
+    /// Every process that ever had one.
+    pub caches: Vec<CacheProcess>,
+    /// What such processes had when they ended.
+    pub leaving: Vec<Leaving>,
+    /// Of the memory that they make.
+    pub last_handle: u64,
     /// What was answered about groups.
     pub expected: BTreeMap<GroupName, Expected>,
     /// Owners of all slabs that were ever asked for.
@@ -132,6 +141,15 @@ enum Action {
     MemberActs(usize),
     ToolEnds(usize),
     Steal,
+    CacheStarts,
+    CacheConnects(usize),
+    CacheSends(usize),
+    CacheReads(usize),
+    CacheActs(usize),
+    CacheKernel(usize),
+    CacheEnds,
+    DriverFrees(usize),
+    BookLooks,
 }
 
 impl World {
@@ -156,6 +174,12 @@ impl World {
             plan.steps += 60;
         }
         let stuck_locks = has_groups && rng.once_in(4);
+        let with_caches = caches::drawn(seed).filter(|_| has_groups);
+        let has_caches = with_caches.is_some();
+        if has_caches {
+            // Memory goes a long way from one cache to another.
+            plan.steps += 300;
+        }
         let nap = sleepers::nap(seed, plan.steps);
         let held = [HoldKey::listen("sock"), Ok(HoldKey::folder_lock())];
         let held: BTreeMap<HoldKey, Fd> =
@@ -189,9 +213,16 @@ impl World {
             groups: SharedGroups::default(),
             tools: Vec::new(),
             thieves: Thieves::default(),
+            has_caches,
+            caches: Vec::new(),
+            leaving: Vec::new(),
+            last_handle: 0,
             expected: BTreeMap::new(),
             slab_users: BTreeMap::new(),
         };
+        if let Some(rng) = with_caches {
+            world.make_cached_group(rng);
+        }
         for _ in 0..2 {
             world.start_client();
         }
@@ -228,6 +259,7 @@ impl World {
             if at < weight {
                 self.trace.say(|| format!("{action:?}"));
                 self.perform(action)?;
+                self.check_grants()?;
                 break;
             }
             at -= weight;
@@ -270,6 +302,9 @@ impl World {
         self.daemon_actions(&mut actions);
         if self.has_groups {
             self.group_actions(&mut actions);
+        }
+        if self.has_caches {
+            self.cache_actions(&mut actions);
         }
         if let Some(keeper) = &self.keeper {
             if !keeper.channel.borrow().to_keeper.is_empty() {
@@ -343,6 +378,47 @@ impl World {
             if self.busy && !tool.is_operator() {
                 actions.push((Action::ToolEnds(index), 1));
             }
+        }
+    }
+
+    fn cache_actions(&self, actions: &mut Vec<(Action, u64)>) {
+        if self.wants_cache() {
+            actions.push((Action::CacheStarts, 3));
+        }
+        if let Daemon::Running(running) = &self.daemon {
+            let book = &running.ports.book;
+            if book.open && book.caches.is_due(self.clock.get()) {
+                actions.push((Action::BookLooks, 6));
+            }
+            if !book.asks.is_empty() {
+                actions.push((Action::BookWorks, 6));
+            }
+            if !book.told.is_empty() {
+                actions.push((Action::BookSays, 6));
+            }
+        }
+        for (index, process) in self.caches.iter().enumerate().filter(|(_, it)| it.alive) {
+            if self.serves() && process.is_down() {
+                actions.push((Action::CacheConnects(index), 8));
+            }
+            if process.may_send() {
+                actions.push((Action::CacheSends(index), 10));
+            }
+            if process.may_read() {
+                actions.push((Action::CacheReads(index), 10));
+            }
+            if self.busy || process.may_act(self.mutation) {
+                actions.push((Action::CacheActs(index), 8));
+            }
+            if process.works() {
+                actions.push((Action::CacheKernel(index), 2));
+            }
+        }
+        if self.busy && self.caches.iter().any(|it| it.alive) {
+            actions.push((Action::CacheEnds, 1));
+        }
+        for index in 0..self.leaving.len() {
+            actions.push((Action::DriverFrees(index), 1));
         }
     }
 
@@ -435,6 +511,15 @@ impl World {
             Action::MemberActs(tool) => self.member_acts(tool)?,
             Action::ToolEnds(tool) => self.end_tool(tool),
             Action::Steal => self.steal()?,
+            Action::CacheStarts => self.start_cache(),
+            Action::CacheConnects(process) => self.cache_connects(process)?,
+            Action::CacheSends(process) => self.cache_sends(process),
+            Action::CacheReads(process) => self.cache_reads(process)?,
+            Action::CacheActs(process) => self.cache_acts(process)?,
+            Action::CacheKernel(process) => self.cache_kernel(process)?,
+            Action::CacheEnds => self.kill_some_cache(),
+            Action::DriverFrees(process) => self.driver_frees(process),
+            Action::BookLooks => self.look_at_pressure(),
         }
         Ok(())
     }

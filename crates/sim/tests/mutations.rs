@@ -45,7 +45,8 @@ fn journal_after_reply() {
 #[test]
 fn hold_after_journal() {
     let in_the_books = "what is in the books is held";
-    noticed(Mutation::HoldAfterJournal, &[IS_HELD, NOTHING_LOST, in_the_books]);
+    let handed_out = "what is handed out is held";
+    noticed(Mutation::HoldAfterJournal, &[IS_HELD, NOTHING_LOST, in_the_books, handed_out]);
 }
 
 #[test]
@@ -202,4 +203,44 @@ fn borrowers_forgotten() {
 fn anybody_borrows() {
     let only_its_own = "who is silent keeps only what its user may hold";
     noticed(Mutation::AnybodyBorrows, &[only_its_own, "memory goes with its last lease"]);
+}
+
+const PAID: &str = "pages are paid for as long as they are there";
+const GRANTED: &str = "granted never passes the limit";
+const OVERTAKEN: &str = "a later comer never gets what a waiter is owed";
+
+#[test]
+fn no_fence() {
+    let after_work = "pages go back after the work on them";
+    noticed(Mutation::NoFence, &[after_work, "no page has two owners"]);
+}
+
+#[test]
+fn credit_after_map() {
+    noticed(Mutation::CreditAfterMap, &[PAID, WITHIN_LIMIT]);
+}
+
+#[test]
+fn credit_before_release() {
+    noticed(Mutation::CreditBeforeRelease, &[PAID, WITHIN_LIMIT]);
+}
+
+#[test]
+fn assign_unlocked() {
+    noticed(Mutation::AssignUnlocked, &[GRANTED]);
+}
+
+#[test]
+fn waiter_overtaken() {
+    noticed(Mutation::WaiterOvertaken, &[OVERTAKEN]);
+}
+
+#[test]
+fn hang_up_keeps_want() {
+    noticed(Mutation::HangUpKeepsWant, &["what is owed is owed to somebody who waits"]);
+}
+
+#[test]
+fn waiter_not_answered() {
+    noticed(Mutation::WaiterNotAnswered, &["every wait is answered"]);
 }

@@ -63,12 +63,15 @@ data! { $
         bytes: u64,
         /// Tensors in them.
         tensors: u32,
+        /// The cache that holds the bytes, and its process, where it is no slab.
+        cache: Option<String>,
     }
 }
 
 impl From<&millpond_wire::Holder> for Holder {
     fn from(holder: &millpond_wire::Holder) -> Self {
-        Self { user: holder.user, bytes: holder.bytes, tensors: holder.tensors }
+        let millpond_wire::Holder { user, bytes, tensors, cache } = holder.clone();
+        Self { user, bytes, tensors, cache }
     }
 }
 

@@ -34,6 +34,8 @@ data! { $
         stuck: bool,
         /// Its files are not what they should be.
         broken: bool,
+        /// A process that does not answer when pages are asked of it is ended.
+        ends_silent: bool,
         /// By GPU.
         devices: Vec<GroupDevice>,
     }
@@ -81,6 +83,7 @@ impl From<&GroupInfo> for Group {
             lying: group.lying,
             stuck: group.stuck,
             broken: group.broken,
+            ends_silent: group.ends_silent,
             devices: group.devices.iter().map(GroupDevice::from).collect(),
         }
     }
@@ -147,6 +150,9 @@ data! { $
         started_unix_ms: Option<u64>,
         /// Whether it lives; one that does not is about to be forgotten.
         alive: bool,
+        /// The cache whose pages its slot counts, empty if the name is not known; nothing where the
+        /// slot counts the whole process.
+        cache: Option<String>,
         /// By GPU.
         devices: Vec<MemberDevice>,
     }
@@ -167,6 +173,8 @@ data! { $
         shared_bytes: u64,
         /// Seen on the card and not charged by it, a part of `charged_bytes`.
         folded_bytes: u64,
+        /// What a cache can give back at once, a part of `charged_bytes`.
+        idle_bytes: u64,
         /// NVML's reading.
         physical_bytes: Option<u64>,
         /// `physical_bytes` less `charged_bytes`.
@@ -192,6 +200,7 @@ impl From<&MemberInfo> for Member {
             program: member.program.clone(),
             started_unix_ms: member.started_unix_ms,
             alive: member.alive,
+            cache: member.cache.clone(),
             devices: member.devices.iter().map(MemberDevice::from).collect(),
         }
     }
@@ -206,6 +215,7 @@ impl From<&message::MemberDevice> for MemberDevice {
             context_bytes: device.context_bytes,
             shared_bytes: device.shared_bytes,
             folded_bytes: device.folded_bytes,
+            idle_bytes: device.idle_bytes,
             physical_bytes: device.physical_bytes,
             drift_bytes: device.drift_bytes(),
         }
@@ -257,6 +267,7 @@ mod tests {
             started_unix_ms: None,
             alive,
             devices: Vec::new(),
+            cache: None,
         };
         let client = ClientInfo {
             client: Some(ClientId::random()),

@@ -19,6 +19,7 @@
 mod data;
 
 mod account;
+mod cache;
 mod client;
 mod commands;
 mod coverage;
@@ -41,6 +42,7 @@ pub mod users;
 mod weights;
 
 pub use account::{Use, UserUse, Users};
+pub use cache::{Cache, Caches};
 pub use client::{Client, Clients};
 pub use commands::{Program, Stopped, Upgraded};
 pub use coverage::{Coverage, Export};

@@ -105,13 +105,15 @@ impl fmt::Display for ErrorKind {
 }
 
 /// Who holds memory, for the error that says a GPU is full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// The owner's user id.
     pub user: u32,
     /// Bytes of the owner's slabs.
     pub bytes: u64,
     pub tensors: u32,
+    /// The cache that holds it, and its process, where it is no slab.
+    pub cache: Option<String>,
 }
 
 /// An answer that says no: what happened, to what, and the way out.

@@ -52,6 +52,8 @@ uuid_ids! {
     ClientId;
     /// One pond, across the restarts of its daemon.
     PondId;
+    /// An elastic cache.
+    CacheId;
     /// One publish, so that its repeat is recognised.
     Token;
 }

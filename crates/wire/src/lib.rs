@@ -44,7 +44,8 @@ pub use dtype::{Dtype, UnknownDtype};
 pub use error::{ErrorKind, Failure, Holder, ReachedLimit, Remedy};
 pub use group_name::{ANONYMOUS_PREFIX, GroupName, GroupNameError};
 pub use ids::{
-    ClientId, Epoch, GpuUuid, LeaseId, LeaseTarget, PondId, SlabId, TensorId, Token, VersionId,
+    CacheId, ClientId, Epoch, GpuUuid, LeaseId, LeaseTarget, PondId, SlabId, TensorId, Token,
+    VersionId,
 };
 pub use message::{Audience, Mode, TensorState, VersionState};
 pub use model_name::{ModelNameError, ModelRef, VersionTag, VersionTarget, model_name};

@@ -18,6 +18,7 @@
 //! The pond is found as every client finds it, by `MILLPOND_RUNTIME_DIR`.
 
 mod churn;
+mod elastic;
 mod ledger;
 mod member;
 mod models;

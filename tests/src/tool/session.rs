@@ -12,6 +12,7 @@ use millpond_cuda::{DeviceUuid, Nvml};
 use millpond_wire::message::{RequestBody, Target, TensorGet};
 
 use super::churn::{self, Churn};
+use super::elastic::Caches;
 use super::member::Membership;
 use super::models::Models;
 use super::{Trouble, retire, trouble, wrong};
@@ -29,6 +30,7 @@ pub(crate) struct Session {
     idle: Vec<Raw>,
     models: Models,
     membership: Membership,
+    caches: Caches,
 }
 
 impl Session {
@@ -135,6 +137,10 @@ impl Session {
                 Ok(format!("{} {}", seat.name, seat.folder.display()))
             }
             ["member", ref rest @ ..] => self.membership.run(rest),
+            ["cache", ref rest @ ..] => {
+                let pond = self.pond()?;
+                self.caches.run(&pond, rest)
+            }
             _ => Err(wrong(format!("'{}' is no command", words.join(" ")))),
         }
     }
@@ -143,6 +149,7 @@ impl Session {
     pub(crate) fn end(&mut self) {
         self.held.clear();
         self.models.end();
+        self.caches.end();
         if let Some(pond) = self.pond.take() {
             let _ = pond.close();
         }

@@ -78,6 +78,8 @@ _FUNCTIONS = (
     "group",
     "set_group",
     "remove_group",
+    "caches",
+    "elastic",
     "download",
     "attach",
     "safe_open",

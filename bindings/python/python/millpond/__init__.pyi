@@ -75,6 +75,12 @@ EventKind = Literal[
     "group_gone",
     "renamed",
     "start_failed",
+    "cache_opened",
+    "cache_closed",
+    "cache_pressed",
+    "cache_gave",
+    "cache_got",
+    "cache_ended",
 ]
 """What happened."""
 
@@ -144,6 +150,15 @@ class GpuFull(Error, MemoryError):
     """Bytes that the pond may take on that GPU."""
     holders: tuple[Holder, ...]
     """Who holds the rest, largest first."""
+    verdict: Literal["never", "after_freeing", "over_budget", "card_full"] | None
+    """What would help an elastic cache: less, or a larger limit; memory that a holder gives back; to come
+    down to the limit first; memory of the card that is outside of every budget. ``None`` elsewhere."""
+    asked_bytes: int | None
+    """What an elastic cache asked for."""
+    limit_bytes: int | None
+    """What its group may hold."""
+    used_bytes: int | None
+    """What its group holds; on a full card, what the cache itself holds."""
 
 class TooMany(Error):
     """A limit on objects, leases or connections is reached."""
@@ -202,6 +217,7 @@ class Holder:
     user: int
     bytes: int
     tensors: int
+    cache: str | None
 
 @final
 class TensorInfo:
@@ -423,6 +439,8 @@ class GroupInfo:
     lying: bool
     stuck: bool
     broken: bool
+    ends_silent: bool
+    """A process that does not answer when pages are asked of it is ended."""
     devices: _list[GroupDevice]
 
 @final
@@ -435,6 +453,8 @@ class MemberDevice:
     context_bytes: int
     shared_bytes: int
     folded_bytes: int
+    idle_bytes: int
+    """What a cache can give back at once, a part of ``charged_bytes``."""
     physical_bytes: int | None
     drift_bytes: int | None
 
@@ -448,6 +468,9 @@ class MemberInfo:
     program: str
     started_unix_ms: int | None
     alive: bool
+    cache: str | None
+    """The cache whose pages its slot counts, empty if the name is not known; ``None`` where the slot
+    counts the whole process."""
     devices: _list[MemberDevice]
 
 @final
@@ -456,6 +479,42 @@ class GroupDetails:
 
     group: GroupInfo
     processes: _list[MemberInfo]
+
+@final
+class CacheInfo:
+    """An elastic cache of a process."""
+
+    cache: str
+    """Its identity."""
+    name: str
+    """Its name; caches of two processes may have the same."""
+    group: str
+    """The group that pays for its pages."""
+    device: str
+    pid: int
+    program: str
+    user: int
+    reserved_bytes: int
+    """Addresses that it has reserved, whether there are pages behind them or not."""
+    held_bytes: int
+    """What its pages take: ``committed_bytes`` and ``idle_bytes``."""
+    committed_bytes: int
+    idle_bytes: int
+    """What it can give back at once."""
+    granule_bytes: int
+    """The size of a page."""
+    segments: int
+    min_bytes: int
+    """What other caches leave it."""
+    weight: int
+    wanted_bytes: int
+    """What a commit waits for; 0 if none waits."""
+    asked_bytes: int
+    """What it was asked to give back and has not given yet."""
+    given_bytes: int
+    """What it has given to others since it was opened."""
+    got_bytes: int
+    """What others have given to it since then."""
 
 @final
 class VersionInfo:
@@ -842,6 +901,388 @@ class Plan:
 
 # ---- the pond ----
 
+# ---- elastic caches: tensors whose memory comes and goes while their addresses stay ----
+
+@final
+class Elastic:
+    """What ``elastic`` returns: the caches of one group, in this process."""
+
+    @property
+    def group(self) -> str: ...
+    @property
+    def is_limited(self) -> bool:
+        """Whether this program runs in the group (``millpond run``), so that its own limit pays."""
+    def reserve(
+        self,
+        name: str,
+        shape: Sequence[int] | int,
+        dtype: Dtype,
+        grow_along: int = 0,
+        *,
+        granule: int | str = "2MiB",
+        min: int | str = 0,
+        weight: int = 1,
+        wait: float = 1.0,
+        ahead: tuple[int | str, int | str] | None = None,
+        largest_handle: int | str | None = None,
+        device: Device | None = None,
+    ) -> ElasticCache:
+        """Reserves addresses for a tensor whose memory comes and goes. It costs no memory of the GPU;
+        the process gets a CUDA context, if it has none.
+
+        Parameters
+        ----------
+        name
+            How people and the pond call it.
+        shape
+            The most that there can ever be.
+        dtype
+            As for ``create``, but no packed one.
+        grow_along
+            The dimension of the blocks; negative numbers count from the end. The dimensions before it
+            are segments, each of which begins on a granule; those after it are one block.
+        granule
+            The size of a page: a number of bytes, or text as in ``"16MiB"``. A commit grows by a page
+            of every segment.
+        min
+            What other caches of the group leave this one.
+        weight
+            Its part of the rest, when caches compete.
+        wait
+            How many seconds a commit waits for others to give way, at most 60; 0 asks nobody.
+        ahead
+            Pages are made ahead: with fewer idle bytes than the first number, until there are as many
+            as the second.
+        largest_handle
+            Growth uses handles of up to this size, 64 MiB unless said. A handle is given back whole.
+        device
+            The GPU; the pond's first unless said.
+
+        Returns
+        -------
+        ElasticCache
+
+        Raises
+        ------
+        Invalid
+            A shape or a size that cannot be.
+        DriverError
+            The GPU driver refused.
+        """
+
+@final
+class ElasticCache:
+    """A tensor of which only the committed blocks have memory. Its address never changes, so tensors
+    that other libraries make of it, and CUDA graphs over them, stay valid while blocks are committed
+    and uncommitted. What is not committed must not be touched: on a GPU a kernel that does so faults and
+    the process's CUDA context is lost, on the software driver the process ends.
+
+    ``torch.from_dlpack(cache)``, CuPy and (on the software driver) numpy take all of it as one strided,
+    writable tensor, which keeps the memory. All threads may use one cache."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def id(self) -> str:
+        """How the pond knows it."""
+    @property
+    def group(self) -> str:
+        """The group that pays."""
+    @property
+    def device(self) -> str:
+        """The UUID of its GPU."""
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """In elements. Segments begin on a granule, so the dimensions before the one that grows may have
+        gaps between them."""
+    @property
+    def dtype(self) -> str:
+        """In numpy's and torch's spelling: ``"bfloat16"``."""
+    @property
+    def nbytes(self) -> int:
+        """What all of its elements take, committed or not."""
+    def data_ptr(self) -> int:
+        """The first address. It never changes."""
+    @property
+    def committed_bytes(self) -> int:
+        """What pages with committed blocks take."""
+    @property
+    def held_bytes(self) -> int:
+        """What the cache takes of the GPU, idle pages included."""
+    @property
+    def idle_bytes(self) -> int:
+        """What it could give back."""
+    def stats(self) -> ElasticStats:
+        """Everything that can be counted, at one moment."""
+    def commit(self, blocks: int | range) -> None:
+        """Makes blocks usable; their contents are undefined. Waits, without the interpreter, while the
+        pond has others give way.
+
+        Parameters
+        ----------
+        blocks
+            A number commits the first blocks, and leaves those alone that are committed already. A
+            range commits its blocks, none of which may be committed.
+
+        Raises
+        ------
+        GpuFull
+            There is no memory: ``verdict`` says what would help, ``holders`` who has the rest. Nothing
+            has changed then.
+        Invalid
+            Blocks that do not exist, or are committed already.
+        InUse
+            A table or a prepared range has them.
+        """
+    def uncommit(
+        self, blocks: range, *, stream: int | Any | None = None, at_step: bool = False
+    ) -> None:
+        """Ends the use of blocks. Their pages stay for the next commit, and are given back when somebody
+        needs them.
+
+        Parameters
+        ----------
+        blocks
+            Blocks that are committed.
+        stream
+            The work that uses the blocks is on this stream already (a torch or CuPy stream, or its
+            handle): no page goes before that is done. Without it, the whole GPU is waited for before a
+            page goes. A stream that is being captured is refused.
+        at_step
+            The blocks stay committed until ``step``.
+
+        Raises
+        ------
+        Invalid
+            Blocks that do not exist or are not committed; then none is uncommitted.
+        """
+    def step(self, stream: int | Any | None = None) -> None:
+        """All work of a step is submitted: blocks that were uncommitted with ``at_step=True`` go.
+
+        Parameters
+        ----------
+        stream
+            The stream that the work is on; see ``uncommit``.
+
+        Raises
+        ------
+        Invalid
+            Some of the blocks were not committed; the others are uncommitted.
+        """
+    def prepare(self, blocks: range) -> Prepared:
+        """Makes pages for blocks, so that their commit cannot fail: for ranks that commit together or not
+        at all.
+
+        Parameters
+        ----------
+        blocks
+            Blocks that are not committed.
+
+        Returns
+        -------
+        Prepared
+            The end of its ``with`` block commits, an exception in it gives the blocks up.
+
+        Raises
+        ------
+        GpuFull, Invalid, InUse
+            As for ``commit``.
+        """
+    def trim(self, bytes: int | str | None = None) -> int:
+        """Gives idle pages back to the group.
+
+        Parameters
+        ----------
+        bytes
+            At least so much, if there is so much; all of it unless said.
+
+        Returns
+        -------
+        int
+            The bytes that were given back.
+        """
+    def on_pressure(self, callback: Callable[[PressureAsk], bool | str | None] | None) -> None:
+        """Has a function called when pages are wanted back beyond the idle ones.
+
+        Parameters
+        ----------
+        callback
+            Called from a thread of its own, one at a time. It uncommits what it can do without and
+            returns ``True`` or ``"now"``; ``"soon"`` if it will do so before the time is over; ``False``
+            or ``None`` for nothing. What it raises goes to ``sys.unraisablehook`` and counts as nothing.
+            It takes the place of the last one, and is called as long as this object exists.
+        """
+    def blocks(self) -> BlockTable:
+        """The table that hands out blocks one by one, whose pages follow them.
+
+        Returns
+        -------
+        BlockTable
+            The end of its ``with`` block gives all blocks back.
+
+        Raises
+        ------
+        InUse
+            There is one already, or blocks are committed by their numbers.
+        """
+    def numpy(self) -> _numpy.ndarray[Any, Any]:
+        """A numpy array of all of it, on the software driver. Raises ``BufferError`` on a GPU."""
+    def torch(self) -> _torch.Tensor:
+        """A torch tensor of all of it."""
+    def __array__(
+        self, dtype: Any = None, copy: bool | None = None
+    ) -> _numpy.ndarray[Any, Any]: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: int | Any | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> CapsuleType:
+        """The DLPack capsule of all of it, with strides. The capsule keeps the cache."""
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """(2, this process's ordinal) on a GPU, (1, 0) on the software driver."""
+    @property
+    def closed(self) -> bool: ...
+    def close(self) -> None:
+        """Lets go of it. Views, tables and prepared blocks keep the memory; with the last of them all of
+        it is given back."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+@final
+class BlockTable:
+    """Hands out the blocks of a cache one by one. It fills pages that are in use before idle ones, and
+    low ones before high ones, so that high pages drain and can be given back."""
+
+    def take(self, count: int) -> _list[int]:
+        """Takes blocks: so many, or none.
+
+        Parameters
+        ----------
+        count
+            How many.
+
+        Returns
+        -------
+        list of int
+            Their numbers along ``grow_along``. Their contents are undefined.
+
+        Raises
+        ------
+        GpuFull
+            There is no memory, or fewer blocks are free; see ``ElasticCache.commit``.
+        """
+    def give(self, blocks: Sequence[int] | int | Any, *, stream: int | Any | None = None) -> None:
+        """Gives blocks back.
+
+        Parameters
+        ----------
+        blocks
+            What ``take`` returned, or a part of it.
+        stream
+            As for ``ElasticCache.uncommit``. It keeps pages, and does not keep the next user of a block
+            from writing to it.
+
+        Raises
+        ------
+        Invalid
+            A block that is not taken, or is named twice; then none is given back.
+        """
+    @property
+    def free_blocks(self) -> int:
+        """How many blocks nobody has taken."""
+    @property
+    def ready_blocks(self) -> int:
+        """How many blocks can be taken without a new page."""
+    @property
+    def closed(self) -> bool: ...
+    def close(self) -> None:
+        """Ends it: all blocks are given back, after all work of the GPU."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+@final
+class Prepared:
+    """Blocks whose pages are there, and which are not committed yet. The end of the ``with`` block
+    commits them, an exception in it gives them up."""
+
+    @property
+    def blocks(self) -> range: ...
+    def commit(self) -> None:
+        """Commits them, which cannot fail for lack of memory. Raises ``Invalid`` if they were committed or
+        given up already."""
+    def abort(self) -> None:
+        """Gives them up; their pages are idle then. Raises ``Invalid`` if they were committed already."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+@final
+class PressureAsk:
+    """What a cache is asked for."""
+
+    bytes: int
+    """What is wanted beyond the pages that were idle."""
+    blocks: int
+    """The same in blocks."""
+    until: float
+    """How many seconds are left in which it helps, at the moment of asking."""
+    reason: str
+    """For whom, and why."""
+    revision: int
+    """Counts changes of the group's limits."""
+
+@final
+class ElasticStats:
+    """A cache at one moment. What is held is committed, prepared, wasted, idle or quarantined."""
+
+    reserved_bytes: int
+    """Addresses; they cost no memory."""
+    committed_bytes: int
+    """Pages with a committed block."""
+    prepared_bytes: int
+    """Pages without one that somebody has prepared."""
+    wasted_bytes: int
+    """Pages that nobody uses, in handles in which somebody uses others."""
+    idle_bytes: int
+    """Handles that nobody uses: they can be given back."""
+    quarantined_bytes: int
+    """What the driver refused to take back."""
+    held_bytes: int
+    """All that the driver has given."""
+    rows: int
+    """Rows in all; a row is one page of each segment."""
+    mapped_rows: int
+    """Rows with memory."""
+    committed_rows: int
+    """Rows with a committed block."""
+    committed_blocks: int
+    """Blocks that are committed or taken."""
+    handles: dict[int, int]
+    """How many handles each segment has, by their bytes."""
+    driver_calls: dict[str, int]
+    """How often the driver was called, by kind of call."""
+    book_bytes: int
+    """What the book-keeping takes of the host's memory."""
+
 @final
 class Pond:
     """A connection to a pond. All threads may use it at once; a process has one connection per
@@ -959,11 +1400,15 @@ class Pond:
         users: Sequence[int] | None = None,
         device: Device | None = None,
         create: bool = True,
+        ends_silent: bool | None = None,
     ) -> GroupDetails:
         """Makes or changes a group: what is not named stays as it is. ``limit`` is a number of bytes,
-        a size (``"10G"``), a part of the card (``"25%"``) or ``math.inf``. For the operator."""
+        a size (``"10G"``), a part of the card (``"25%"``) or ``math.inf``. With ``ends_silent``, a process
+        that does not answer when pages are asked of it is ended. For the operator."""
     def remove_group(self, name: str) -> None:
         """Removes a group that has no processes. For the operator."""
+    def caches(self, group: str | None = None) -> _list[CacheInfo]:
+        """Every elastic cache of groups that you may use, or those of one group."""
     def upload(
         self,
         name: str | Tensor | TensorInfo,
@@ -1053,6 +1498,26 @@ class Pond:
     ) -> _list[str]:
         """Writes a version out as safetensors: one file, or a folder with shards and an index.
         What already exists is written over only with ``force``. Returns the files."""
+    def elastic(self, group: str) -> Elastic:
+        """The elastic caches of a group, in this process. A program that runs under ``millpond run`` has
+        caches in its own group only.
+
+        Parameters
+        ----------
+        group
+            The group that pays; ``set_group`` makes one.
+
+        Returns
+        -------
+        Elastic
+
+        Raises
+        ------
+        NotFound
+            There is no such group.
+        Denied
+            The group is not the caller's to use.
+        """
     def live_leases(self) -> int:
         """How many leases this process holds here, those of views included."""
     def live_bytes(self) -> int:
@@ -1145,8 +1610,10 @@ def set_group(
     users: Sequence[int] | None = None,
     device: Device | None = None,
     create: bool = True,
+    ends_silent: bool | None = None,
 ) -> GroupDetails: ...
 def remove_group(name: str) -> None: ...
+def caches(group: str | None = None) -> _list[CacheInfo]: ...
 def upload(
     name: str | Tensor | TensorInfo,
     source: _Path | _bytes | bytearray | memoryview | Any,
@@ -1202,6 +1669,7 @@ def save(
     force: bool = False,
     progress: Progress | None = None,
 ) -> _list[str]: ...
+def elastic(group: str) -> Elastic: ...
 def live_leases() -> int:
     """How many leases this process holds, in all its ponds, those of views included."""
 

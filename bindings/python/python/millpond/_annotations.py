@@ -43,6 +43,12 @@ EventKind = Literal[
     "group_gone",
     "renamed",
     "start_failed",
+    "cache_opened",
+    "cache_closed",
+    "cache_pressed",
+    "cache_gave",
+    "cache_got",
+    "cache_ended",
 ]
 
 

@@ -11,10 +11,12 @@ from typing import Any, Literal, TypeVar
 
 from . import (
     Audience,
+    CacheInfo,
     ClientInfo,
     Collected,
     Device,
     Dtype,
+    Elastic,
     Event,
     EventKind,
     Framework,
@@ -118,8 +120,10 @@ async def set_group(
     users: Sequence[int] | None = None,
     device: Device | None = None,
     create: bool = True,
+    ends_silent: bool | None = None,
 ) -> GroupDetails: ...
 async def remove_group(name: str) -> None: ...
+async def caches(group: str | None = None) -> _list[CacheInfo]: ...
 async def upload(
     name: str | Tensor | TensorInfo,
     source: _Path | _bytes | bytearray | memoryview | Any,
@@ -176,3 +180,4 @@ async def save(
     progress: Progress | None = None,
 ) -> _list[str]: ...
 async def flush(timeout: float = 10.0) -> bool: ...
+async def elastic(group: str) -> Elastic: ...

@@ -5,6 +5,8 @@ mod connections;
 mod create;
 mod crowd;
 mod death;
+mod elastic;
+mod elastic_book;
 mod fresh;
 mod get;
 mod listing;
@@ -61,6 +63,7 @@ pub const SUBJECTS: &[Subject] = &[
     Subject { names: moves::NAMES, run: Run::Pond(moves::run) },
     Subject { names: listing::NAMES, run: Run::Pond(listing::run) },
     Subject { names: death::NAMES, run: Run::Pond(death::run) },
+    Subject { names: elastic::NAMES, run: Run::Own(elastic::run) },
     Subject { names: recovery::NAMES, run: Run::Own(recovery::run) },
     Subject { names: crowd::NAMES, run: Run::Own(crowd::run) },
     Subject { names: connections::NAMES, run: Run::Own(connections::run) },

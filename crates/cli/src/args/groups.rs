@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Pond", &["serve", "stop", "status", "ps", "events", "logs", "upgrade"]),
     ("Tensors and models", &["ls", "rm", "mv", "tensor", "gc"]),
     ("Models", &["load", "models", "inspect", "swap", "rollback", "retire", "verify", "save"]),
-    ("Limits", &["run", "group", "coverage"]),
+    ("Limits", &["run", "group", "elastic", "coverage"]),
     ("Tools", &["demo", "doctor", "completions", "man", "version", "help"]),
 ];
 

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use millpond_wire::GroupName;
 
@@ -114,7 +115,8 @@ Examples:
   millpond group set team-a --limit 12G
   millpond group set team-a --min 2G --weight 2
   millpond group set team-a --limit none --device 1
-  millpond group set team-a --user alice --user bob")]
+  millpond group set team-a --user alice --user bob
+  millpond group set serving --end-silent yes")]
 pub struct GroupSetArgs {
     /// The group: letters, digits, `.`, `_` and `-`
     #[arg(value_parser = group_name)]
@@ -134,6 +136,12 @@ pub struct GroupSetArgs {
     /// `none` empties it.
     #[arg(long = "user", value_name = "USER")]
     pub users: Vec<UserArg>,
+    /// End a process that does not answer when pages are asked of it
+    ///
+    /// Pages are asked of the elastic caches of a group when another cache, a smaller limit or the pond
+    /// needs the memory. A process that does not answer in time keeps its pages, unless this is `yes`.
+    #[arg(long, value_name = "yes|no", hide_possible_values = true, value_parser = yes_or_no())]
+    pub end_silent: Option<bool>,
     /// Only on this GPU: its index in `millpond status`, or its UUID [default: all]
     #[arg(long, value_name = "GPU")]
     pub device: Option<String>,
@@ -283,6 +291,10 @@ pub(super) fn group_name(text: &str) -> Result<GroupName, String> {
     name.parse().map_err(|error: millpond_wire::GroupNameError| error.to_string())
 }
 
+fn yes_or_no() -> impl TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(["yes", "no"]).map(|word| word == "yes")
+}
+
 /// Whether it is a size, and one of nothing.
 fn is_zero(text: &str) -> bool {
     text.parse::<Size>().is_err_and(|error| error.why == millpond_ledger::BadSize::Zero)
@@ -327,6 +339,20 @@ mod tests {
         assert!(run(&["--limt", "10G", "sh"]).is_err());
         assert!(run(&["--limit", "10G"]).is_err(), "no program");
         assert!(run(&["--limit", "10G", "--weight", "0", "sh"]).is_err());
+    }
+
+    #[test]
+    fn whether_silent_processes_are_ended_is_said_with_yes_or_no() {
+        let set = |word: &str| {
+            let line = ["millpond", "group", "set", "serving", "--end-silent", word];
+            match Cli::try_parse_from(line)?.command {
+                Command::Group(GroupCommand::Set(args)) => Ok(args.end_silent),
+                other => panic!("{other:?}"),
+            }
+        };
+        let said = |word: &str| set(word).map_err(|error: clap::Error| error.to_string());
+        assert_eq!((said("yes"), said("no")), (Ok(Some(true)), Ok(Some(false))));
+        assert!(said("true").unwrap_err().contains("[possible values: yes, no]"));
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod again;
 mod demo;
 #[cfg(test)]
 mod docs;
+mod elastic;
 mod groups;
 mod hidden;
 mod layout;
@@ -27,6 +28,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use again::Watch;
 pub use demo::DemoArgs;
+pub use elastic::{ElasticCommand, ElasticInspectArgs, ElasticLsArgs};
 pub use hidden::{DaemonArgs, JanitorArgs, WorkerArgs};
 pub use layout::{command, companions, definition, parse};
 pub use life::LifeArgs;
@@ -110,6 +112,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     #[command(subcommand)]
     Group(GroupCommand),
+    #[command(subcommand)]
+    Elastic(ElasticCommand),
     Coverage(CoverageArgs),
     Ps(PsArgs),
     Status(StatusArgs),
@@ -166,6 +170,7 @@ impl Command {
             Command::Verify(args) => args.json.json,
             Command::Save(args) => args.json.json,
             Command::Group(command) => command.is_json(),
+            Command::Elastic(command) => command.is_json(),
             Command::Coverage(args) => args.json.json,
             Command::Ps(args) => args.json.json,
             Command::Status(args) => args.json.json,
@@ -205,7 +210,8 @@ to the pond: it copies bytes between files and a GPU, and ends when it has nothi
 
 With `--group`: CHARGED counts against the limit, CONTEXTS is the part of it that CUDA contexts take,
 SHARED is mapped here and charged to others, NVML is what the card reports for the process, and DRIFT
-is NVML less CHARGED.
+is NVML less CHARGED. A line with a CACHE counts the pages of that elastic cache and nothing else; IDLE
+is the part of them that the cache can give back at once.
 
 Examples:
   millpond ps

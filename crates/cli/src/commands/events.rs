@@ -76,7 +76,8 @@ pub fn print(event: &Event, no_trunc: bool, printer: &Printer) -> Outcome {
         | EventKind::MoverLost
         | EventKind::GroupOver
         | EventKind::GroupLying
-        | EventKind::GroupStuck => Tone::Careful,
+        | EventKind::GroupStuck
+        | EventKind::CacheEnded => Tone::Careful,
         _ => Tone::Bold,
     };
     let time = printer.paint(Tone::Dim, moment::plain(event.unix_ms));

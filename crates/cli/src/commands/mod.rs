@@ -5,6 +5,7 @@ mod coverage;
 mod demo;
 mod detach;
 mod doctor;
+mod elastic;
 mod events;
 mod gc;
 mod group;
@@ -63,6 +64,7 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         Command::Save(args) => model::save(args, global, printer),
         Command::Run(args) => run::run(args, global, printer),
         Command::Group(command) => group::run(command, global, printer),
+        Command::Elastic(command) => elastic::run(command, global, printer),
         Command::Coverage(args) => coverage::run(args, printer),
         Command::Ps(args) => ps::run(args, global, printer),
         Command::Status(args) => status::run(args, global, printer),

@@ -1,7 +1,7 @@
 //! Requests: sent, repeated, put off, given up.
 
 use millpond_wire::message::{ReplyBody, RequestBody};
-use millpond_wire::{ErrorKind, TensorId};
+use millpond_wire::{CacheId, ErrorKind, TensorId};
 
 use super::*;
 use crate::End;
@@ -97,6 +97,24 @@ fn a_repeat_waits_only_for_what_is_left() {
         other => panic!("{other:?}"),
     });
     assert_eq!(waits.collect::<Vec<_>>(), [60_000, 58_500]);
+}
+
+#[test]
+fn a_repeated_wait_for_pages_is_shorter_too() {
+    let mut bench = Bench::up();
+    let body = RequestBody::CacheWant { cache: CacheId::random(), bytes: 1, wait_ms: 1000 };
+    let waits_until = Some(bench.now + Duration::from_secs(1));
+    let mut call = bench.call(Ask { body, waits_until, ..ping() });
+    bench.send(&mut call);
+    bench.pass(Duration::from_millis(400));
+    bench.hang_up();
+    bench.connect(&[]);
+    bench.send(&mut call);
+    let waits = bench.sent.iter().filter_map(|(_, one)| match &one.body {
+        RequestBody::CacheWant { wait_ms, .. } => Some(*wait_ms),
+        _ => None,
+    });
+    assert_eq!(waits.collect::<Vec<_>>(), [1000, 600]);
 }
 
 /// Else the pond would say that the tensor is not there, as if nobody had waited for it.

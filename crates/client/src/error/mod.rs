@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use millpond_cuda::{CudaError, DriverError};
+use millpond_elastic::ElasticError;
 use millpond_wire::message::DecodeError;
 use millpond_wire::socket::SocketError;
 use millpond_wire::{ErrorKind, Failure, GpuUuid, ModelNameError, NameError, ShapeError};
@@ -107,6 +108,10 @@ pub enum Error {
         reason: Option<io::ErrorKind>,
     },
 
+    /// A cache: sizes that are not possible, blocks that are not committed, no room and who has it.
+    #[error(transparent)]
+    Elastic(Box<ElasticError>),
+
     // The pond answered, and said no.
     /// The pond's own answer, with all that it said.
     #[error("{}", .0.message)]
@@ -192,6 +197,12 @@ impl std::fmt::Display for Reason<'_> {
     }
 }
 
+impl From<ElasticError> for Error {
+    fn from(error: ElasticError) -> Self {
+        Error::Elastic(Box::new(error))
+    }
+}
+
 impl Error {
     /// The kind, from the one list that every language shares.
     #[must_use]
@@ -211,6 +222,15 @@ impl Error {
             | Error::Closed
             | Error::PathTooLong { .. } => ErrorKind::Invalid,
             Error::File { .. } => ErrorKind::File,
+            Error::Elastic(error) => match **error {
+                ElasticError::NeverFits { .. }
+                | ElasticError::AfterFreeing { .. }
+                | ElasticError::OverBudget { .. }
+                | ElasticError::CardFull { .. } => ErrorKind::GpuFull,
+                ElasticError::InUse(_) => ErrorKind::InUse,
+                ElasticError::Driver(_) => ErrorKind::Driver,
+                _ => ErrorKind::Invalid,
+            },
             Error::DeviceNotVisible { .. } | Error::NoSuchIndex { .. } => ErrorKind::NoDevice,
             Error::Cancelled => ErrorKind::Later,
             Error::Timeout { .. } => ErrorKind::Timeout,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use millpond_client_core::HELLO;
+use millpond_elastic::ElasticError;
 use millpond_wire::{Failure, Holder, Remedy, runtime_dir};
 
 use super::Error;
@@ -38,6 +39,7 @@ impl Error {
             Error::File { reason: Some(std::io::ErrorKind::AlreadyExists), .. } => {
                 "`--force` overwrites it".to_owned()
             }
+            Error::Elastic(error) => return elastic_hint(error),
             Error::ReadOnly { .. } => "get it with `GetOptions::read_write()`".to_owned(),
             Error::DeviceNotVisible { .. } => {
                 "check CUDA_VISIBLE_DEVICES and MILLPOND_DRIVER; `millpond status` shows the \
@@ -123,6 +125,21 @@ fn serving(socket: &Path, looked_for: &[std::path::PathBuf]) -> String {
     }
 }
 
+fn elastic_hint(error: &ElasticError) -> Option<String> {
+    Some(match error {
+        ElasticError::NeverFits { .. } => {
+            "ask for less, or raise the limit: `millpond group set NAME --limit ...`".to_owned()
+        }
+        ElasticError::AfterFreeing { .. } | ElasticError::OverBudget { .. } => {
+            "`millpond elastic ls` shows which caches hold the rest".to_owned()
+        }
+        ElasticError::CardFull { .. } => {
+            "`millpond status` and `nvidia-smi` show who holds the card's memory".to_owned()
+        }
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use millpond_wire::ErrorKind;
@@ -171,7 +188,7 @@ mod tests {
         let failure = Failure {
             similar: vec!["acts/y".into()],
             free_bytes: Some(5),
-            holders: vec![Holder { user: 7, bytes: 9, tensors: 1 }],
+            holders: vec![Holder { user: 7, bytes: 9, tensors: 1, cache: None }],
             ..Failure::new(ErrorKind::GpuFull, "full").hint("delete something")
         };
         let error = Error::from(failure);

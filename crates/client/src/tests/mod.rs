@@ -3,6 +3,7 @@
 mod arena;
 mod calls;
 mod claims;
+mod elastic;
 mod events;
 mod memo;
 mod models;

@@ -243,6 +243,37 @@ pub unsafe fn set_access(
     } else {
         CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READ
     };
+    // SAFETY: as for the caller.
+    unsafe { set_flags(table, address, bytes, ordinal, flags) }
+}
+
+/// `cuMemSetAccess` that leaves a device no access at all.
+///
+/// # Errors
+/// As for [`set_access`].
+///
+/// # Safety
+/// As for [`set_access`].
+pub unsafe fn withdraw_access(
+    table: &CudaTable,
+    address: CUdeviceptr,
+    bytes: usize,
+    ordinal: i32,
+) -> Result<(), CudaError> {
+    let flags = CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    // SAFETY: as for the caller.
+    unsafe { set_flags(table, address, bytes, ordinal, flags) }
+}
+
+/// # Safety
+/// As for [`set_access`].
+unsafe fn set_flags(
+    table: &CudaTable,
+    address: CUdeviceptr,
+    bytes: usize,
+    ordinal: i32,
+    flags: CUmemAccess_flags,
+) -> Result<(), CudaError> {
     let description = CUmemAccessDesc { location: device_location(ordinal), flags };
     // SAFETY: the description is valid for the call; the caller vouches for the mappings.
     unsafe { call!(table, cuMemSetAccess(address, bytes, &raw const description, 1)) }

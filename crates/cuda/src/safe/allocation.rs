@@ -50,9 +50,25 @@ impl Allocation {
     /// # Errors
     /// `OUT_OF_MEMORY`; `INVALID_VALUE` unless `bytes` is a multiple of the minimum granularity.
     pub fn create(device: &Device, bytes: u64) -> Result<Self, CudaError> {
+        Self::create_as(device, bytes, &AllocationProperties::exportable(device.ordinal()))
+    }
+
+    /// Makes memory that never leaves this process: [`Allocation::export`] refuses it. Needs no
+    /// context.
+    ///
+    /// # Errors
+    /// As for [`Allocation::create`].
+    pub fn create_private(device: &Device, bytes: u64) -> Result<Self, CudaError> {
+        Self::create_as(device, bytes, &AllocationProperties::private(device.ordinal()))
+    }
+
+    fn create_as(
+        device: &Device,
+        bytes: u64,
+        properties: &AllocationProperties,
+    ) -> Result<Self, CudaError> {
         let driver = device.driver().clone();
-        let properties = AllocationProperties::exportable(device.ordinal());
-        let handle = result::mem::create(driver.table(), to_usize(bytes), &properties)?;
+        let handle = result::mem::create(driver.table(), to_usize(bytes), properties)?;
         Ok(Self { driver, handle, bytes, held: true })
     }
 

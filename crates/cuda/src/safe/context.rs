@@ -188,6 +188,14 @@ pub struct ContextGuard<'a> {
     not_send: PhantomData<*mut ()>,
 }
 
+impl ContextGuard<'_> {
+    /// The context that is current.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        self.context
+    }
+}
+
 impl Drop for ContextGuard<'_> {
     fn drop(&mut self) {
         if self.pushed {

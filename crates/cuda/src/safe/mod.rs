@@ -14,6 +14,7 @@ mod context;
 mod device;
 mod driver;
 mod event;
+mod mapped_range;
 mod mapping;
 mod module;
 mod nvml;
@@ -23,6 +24,7 @@ mod pointer;
 mod pool;
 mod range;
 mod stream;
+mod stream_buffer;
 mod touch;
 mod uuid;
 
@@ -35,6 +37,7 @@ pub use context::{Context, ContextGuard, MemoryInfo, PrimaryState};
 pub use device::{Device, DeviceAttribute};
 pub use driver::{Driver, DriverKind, DriverVersion};
 pub use event::Event;
+pub use mapped_range::MappedRange;
 pub use mapping::{Access, Mapping};
 pub use module::{Function, LaunchConfig, Module};
 pub use nvml::{Nvml, NvmlDevice, NvmlMemoryInfo, NvmlProcess};
@@ -44,6 +47,7 @@ pub use pointer::DevicePtr;
 pub use pool::MemoryPool;
 pub use range::AddressRange;
 pub use stream::Stream;
+pub use stream_buffer::StreamBuffer;
 pub use touch::TouchKernel;
 pub use uuid::{DeviceUuid, ParseUuidError};
 
@@ -72,6 +76,6 @@ mod tests {
         check::<(Driver, Device, Context, Allocation, AddressRange, Mapping, DeviceBuffer)>();
         check::<(Stream, Event, Module, Function, TouchKernel, PinnedBuffer, PendingCopy, HostPages)>(
         );
-        check::<(Nvml, NvmlDevice, MemoryPool)>();
+        check::<(Nvml, NvmlDevice, MemoryPool, MappedRange)>();
     }
 }

@@ -1,6 +1,7 @@
 //! A kernel for tests and probes: reads one range, writes another, takes as long as it is told.
 
 use super::context::Context;
+use super::mapped_range::MappedRange;
 use super::mapping::Mapping;
 use super::module::{Function, LaunchConfig, Module};
 use super::pointer::DevicePtr;
@@ -110,6 +111,30 @@ impl TouchKernel {
         // SAFETY: both ranges are inside their mappings and aligned. If a mapping goes first, the
         // device faults; host memory is not involved. The driver waits for running kernels before
         // it unloads a module.
+        unsafe { self.launch(stream, from, bytes, to, 8, duration) }
+    }
+
+    /// As [`Self::touch_part`] inside one range: reads a part of it and writes the sum to another
+    /// place of it. What is unmapped while the kernel runs faults, and the context is lost.
+    ///
+    /// # Errors
+    /// As [`Self::touch_part`]; parts that are not mapped.
+    pub fn touch_range(
+        &self,
+        stream: &Stream,
+        range: &MappedRange,
+        part: Range<u64>,
+        target_offset: u64,
+        duration: Duration,
+    ) -> Result<(), CudaError> {
+        let bytes = part.end.saturating_sub(part.start);
+        let from = range.at(part.start, bytes)?;
+        let to = range.at(target_offset, 8)?;
+        if !(from.0 | to.0).is_multiple_of(8) {
+            let why = "the parts must begin at multiples of 8 bytes".to_owned();
+            return Err(CudaError::refused("TouchKernel::touch_range", why));
+        }
+        // SAFETY: as for `touch_part`.
         unsafe { self.launch(stream, from, bytes, to, 8, duration) }
     }
 }

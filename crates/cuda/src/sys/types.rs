@@ -49,6 +49,12 @@ impl AllocationProperties {
         }
     }
 
+    /// Device memory of the given ordinal that stays in its process.
+    #[must_use]
+    pub const fn private(ordinal: i32) -> Self {
+        Self { handle_types: 0, ..Self::exportable(ordinal) }
+    }
+
     /// All fields zero: the buffer to hand to a driver call that fills it.
     #[must_use]
     pub const fn zeroed() -> Self {

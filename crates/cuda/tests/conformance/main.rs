@@ -31,6 +31,7 @@ mod launches;
 mod lifetime;
 mod lookup;
 mod managed;
+mod mapped_ranges;
 mod mapping;
 mod modules;
 mod nvml;

@@ -6,7 +6,9 @@ use crate::alone::alone;
 use crate::child::{Child, Peer};
 use crate::support::{Gpu, MIB, invalid, is_soft, observe, observe_text, refused, status};
 use millpond_cuda::sys::{CUmemLocation, CUstream, PoolProperties, Status, constants};
-use millpond_cuda::{Context, DeviceBuffer, DevicePtr, Event, MemoryPool, Stream, result};
+use millpond_cuda::{
+    Context, DeviceBuffer, DevicePtr, Event, MemoryPool, Stream, StreamBuffer, result,
+};
 use std::time::Duration;
 
 /// A pool takes at most a request rounded up to this.
@@ -447,4 +449,24 @@ pub fn hold_pools(peer: &Peer) {
     free(&gpu, pointer, &stream);
     peer.send("holding");
     peer.wait_for_the_end();
+}
+
+#[test]
+fn memory_of_a_stream_is_freed_once_and_reused_in_its_order() {
+    alone!();
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let stream = Stream::new(&context).unwrap();
+    let pool = MemoryPool::default_of(&gpu.device).unwrap();
+    let used = pool.used_bytes().unwrap();
+    let bound = context.bind().unwrap();
+    let first = StreamBuffer::new(&bound, &stream, 2 * MIB).unwrap();
+    let address = first.pointer();
+    assert_eq!(pool.used_bytes().unwrap(), used + 2 * MIB);
+    first.free().unwrap();
+    let second = StreamBuffer::new(&bound, &stream, 2 * MIB).unwrap();
+    assert_eq!(second.pointer(), address, "the next one in the stream gets the same memory");
+    drop(second);
+    stream.synchronize().unwrap();
+    assert_eq!(pool.used_bytes().unwrap(), used);
 }

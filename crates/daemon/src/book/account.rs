@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use millpond_ledger::{Book, Budget, LedgerError, NO_LIMIT, Patience, UNIT};
+use millpond_ledger::{Book, Budget, Flags, LedgerError, NO_LIMIT, Patience, UNIT};
 use millpond_wire::{GpuUuid, GroupName};
 
 /// Longer than any honest member holds the lock, shorter than anybody notices.
@@ -87,6 +87,12 @@ impl Account {
             waits.0.store(left.saturating_sub(1), Ordering::Relaxed);
         }
         result
+    }
+
+    /// Whether a member that does not answer when pages are asked of it is ended.
+    #[must_use]
+    pub fn ends_silent(&self) -> bool {
+        self.book.flags().is_ok_and(|flags| flags.contains(Flags::ENDS_SILENT))
     }
 
     /// Whether somebody keeps the lock.

@@ -1,8 +1,9 @@
 //! Groups as they are shown.
 
+use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use millpond_ledger::MemberReading;
+use millpond_ledger::{MemberReading, SlotKind};
 use millpond_wire::message::{
     GroupDetails, GroupDevice, GroupInfo, MemberDevice, MemberInfo, ReplyBody,
 };
@@ -79,11 +80,12 @@ impl Shelf {
             anonymous: group.anonymous,
             owner: self.owner(name, group),
             users: group.users.clone(),
-            processes: count(members.iter().filter(|member| member.alive).count()),
+            processes: living_processes(members.iter()),
             lying: group.lying,
             stuck: group.account.as_ref().is_ok_and(|account| account.is_stuck()),
             broken: group.account.is_err(),
             devices: devices.collect(),
+            ends_silent: group.account.as_ref().is_ok_and(|account| account.ends_silent()),
         };
         GroupDetails { info, members: shown }
     }
@@ -110,9 +112,14 @@ impl Shelf {
         let on = || {
             members.iter().filter_map(|member| member.devices.iter().find(|it| it.device == device))
         };
-        let living = members
+        // A process may have several slots, each for a cache.
+        let living: BTreeSet<(u32, Option<u32>, Option<u32>)> = members
             .iter()
-            .filter(|member| member.alive && member.devices.iter().any(|it| it.device == device));
+            .filter(|member| member.alive && member.devices.iter().any(|it| it.device == device))
+            .map(|member| {
+                (member.pid, member.host_pid, member.cache.is_none().then_some(member.slot))
+            })
+            .collect();
         let sum = |of: fn(&MemberDevice) -> u64| on().map(of).fold(0, u64::saturating_add);
         Some(GroupDevice {
             device,
@@ -125,14 +132,17 @@ impl Shelf {
             context_bytes: sum(|it| it.context_bytes),
             folded_bytes: sum(|it| it.folded_bytes),
             shared_bytes: sum(|it| it.shared_bytes),
-            processes: count(living.count()),
+            processes: count(living.len()),
         })
     }
 
     fn member(&self, account: &Account, member: &MemberReading) -> MemberInfo {
         let on = |device: GpuUuid| {
             let reading = account.book.reading(member.slot, device.0).ok()?;
-            let physical = self.physical(device, member).map(|(_, units)| bytes(units));
+            // What the card says is of the whole process.
+            let whole = member.kind == SlotKind::Process;
+            let physical = whole.then(|| self.physical(device, member)).flatten();
+            let physical = physical.map(|(_, units)| bytes(units));
             let is_there = reading.credit > 0 || reading.used > 0;
             let is_there = is_there || reading.folded > 0 || reading.shared > 0;
             (is_there || physical.is_some()).then(|| MemberDevice {
@@ -143,6 +153,7 @@ impl Shelf {
                 shared_bytes: bytes(reading.shared),
                 folded_bytes: bytes(reading.folded),
                 physical_bytes: physical,
+                idle_bytes: bytes(reading.idle.min(reading.used)),
             })
         };
         let host_pid = match member.same_namespace {
@@ -159,8 +170,20 @@ impl Shelf {
             started_unix_ms: started_unix_ms(member.start_ticks, now_ms),
             alive: member.alive,
             devices: self.devices_of(account).into_iter().filter_map(on).collect(),
+            cache: (member.kind == SlotKind::Cache)
+                .then(|| self.cache_name(&account.name, member.slot)),
         }
     }
+}
+
+/// Living processes: one may have several slots, each for a cache.
+pub(super) fn living_processes<'a>(members: impl Iterator<Item = &'a MemberReading>) -> u32 {
+    let living = members.filter(|member| member.alive);
+    let one = |member: &MemberReading| match member.kind {
+        SlotKind::Process => (member.pid, member.pid_namespace, Some(member.slot.get())),
+        SlotKind::Cache => (member.pid, member.pid_namespace, None),
+    };
+    count(living.map(one).collect::<BTreeSet<_>>().len())
 }
 
 /// The program's name as it can be printed: the member wrote it.

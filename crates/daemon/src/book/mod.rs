@@ -7,6 +7,7 @@
 //! card, which a thread of its own reads. It holds no lock while it waits for anything.
 
 mod account;
+mod caches;
 mod charges;
 mod folders;
 mod join;
@@ -28,7 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use millpond_wire::message::{EventKind, ReplyBody};
+use millpond_wire::message::{EventKind, Pressure, ReplyBody};
 use millpond_wire::{Failure, GpuUuid, GroupName};
 
 pub use charges::ChargedAccounts;
@@ -89,6 +90,15 @@ pub enum Told {
     CapReached {
         user: u32,
         refused: Refused,
+    },
+    /// Pages are wanted back from whoever is at this connection.
+    Press {
+        conn: ConnId,
+        request: Box<Pressure>,
+    },
+    /// The process at this connection has not answered, and is to be ended.
+    EndSilent {
+        conn: ConnId,
     },
 }
 
@@ -152,18 +162,11 @@ impl Serving {
 
     fn serve(mut self, asked: &Receiver<Ask>, ends: &AtomicBool) {
         loop {
-            // Before anybody is told of a new group.
-            if let Some(sizes) = &self.sizes {
-                sizes.follow(self.shelf.groups.keys(), |name| self.shelf.folders.of(name));
-            }
-            self.shelf.tell_owned();
-            for told in self.shelf.told.drain(..) {
-                self.speaker.say(told);
-            }
+            self.say();
             let ask = if self.shelf.is_empty() {
                 asked.recv().map_err(|_| RecvTimeoutError::Disconnected)
             } else {
-                asked.recv_timeout(self.due().saturating_duration_since(Instant::now()))
+                asked.recv_timeout(self.wake().saturating_duration_since(Instant::now()))
             };
             if ends.load(Ordering::Relaxed) {
                 // Who was not answered asks the next daemon.
@@ -174,6 +177,9 @@ impl Serving {
                 Ok(ask) => self.take(ask),
                 Err(RecvTimeoutError::Timeout) => {}
             }
+            self.shelf.look_at_pressure();
+            // Whoever waits for memory does not wait for a look at all groups as well.
+            self.say();
             // Also while somebody asks without an end.
             if !self.shelf.is_empty() && Instant::now() >= self.due() {
                 self.tick();
@@ -181,9 +187,26 @@ impl Serving {
         }
     }
 
+    fn say(&mut self) {
+        // Before anybody is told of a new group.
+        if let Some(sizes) = &self.sizes {
+            sizes.follow(self.shelf.groups.keys(), |name| self.shelf.folders.of(name));
+        }
+        self.shelf.tell_owned();
+        for told in self.shelf.told.drain(..) {
+            self.speaker.say(told);
+        }
+    }
+
     /// When it is time to look at everything again.
     fn due(&self) -> Instant {
         self.balanced + if self.shelf.has_members { BALANCE_EVERY } else { RECONCILE_EVERY }
+    }
+
+    /// When to come back from waiting: also for who waits for pages.
+    fn wake(&self) -> Instant {
+        let due = self.due();
+        self.shelf.pressure_due().map_or(due, |pressure| pressure.min(due))
     }
 
     fn take(&mut self, ask: Ask) {

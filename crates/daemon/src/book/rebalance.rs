@@ -89,6 +89,8 @@ impl Shelf {
             group.note(&set);
         }
         let share = standing.share();
+        self.press_over(device, name, share.held.saturating_sub(effective));
+        let Some(group) = self.groups.get_mut(name) else { return };
         let is_over = share.held > share.asked || share.held > effective.saturating_add(DELAY);
         if !is_over {
             group.over.remove(&device);

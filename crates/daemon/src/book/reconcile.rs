@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use millpond_ledger::{Flags, MemberReading};
+use millpond_ledger::{Flags, MemberReading, SlotKind};
 use millpond_wire::message::EventKind;
 use millpond_wire::{GpuUuid, GroupName};
 
@@ -49,12 +49,16 @@ impl Shelf {
                 let Ok(reading) = account.book.reading(member.slot, device.0) else { continue };
                 processes += 1;
                 forced = forced.saturating_add(reading.contexts).saturating_add(reading.folded);
+                // Of a cache's slot the card knows nothing: it shows the whole process.
+                let whole = member.kind == SlotKind::Process;
                 let seen = Seen {
                     used: reading.used,
                     credit: reading.credit,
                     folded: reading.folded,
                     shared: reading.shared,
-                    physical: self.physical(device, member).map(|(_, units)| units),
+                    physical: whole
+                        .then(|| self.physical(device, member).map(|(_, units)| units))
+                        .flatten(),
                 };
                 let Some(group) = self.groups.get_mut(name) else { return };
                 let memory = group.memories.entry((member.slot, device)).or_default();
@@ -130,6 +134,9 @@ impl Shelf {
                 let Ok(totals) = account.book.totals(state.uuid.0) else { continue };
                 charged = charged.saturating_add(totals.used);
                 let _ = account.book.members(|member| {
+                    if member.kind == SlotKind::Cache {
+                        return;
+                    }
                     let reading = account.book.reading(member.slot, state.uuid.0);
                     if let (Ok(reading), Some((_, physical))) =
                         (reading, self.physical(state.uuid, &member))

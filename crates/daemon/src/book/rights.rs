@@ -105,7 +105,10 @@ impl Shelf {
 
     pub fn check_may_set(&self, by: GroupCaller, set: &GroupSet) -> Result<(), Failure> {
         self.check_is_theirs(by, "change", &set.group)?;
-        let other = set.min_bytes.is_some() || set.weight.is_some() || set.users.is_some();
+        let other = set.min_bytes.is_some()
+            || set.weight.is_some()
+            || set.users.is_some()
+            || set.ends_silent.is_some();
         // As much as `run` gives, which always has a limit.
         if by.operator || !(other || set.limit == Some(GroupLimit::Unlimited)) {
             return Ok(());

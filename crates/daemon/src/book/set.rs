@@ -244,6 +244,15 @@ impl Shelf {
                 })
                 .map_err(refused)?;
         }
+        if let Some(ends_silent) = set.ends_silent {
+            let mark = |flags: Flags| match ends_silent {
+                true => Flags(flags.0 | Flags::ENDS_SILENT.0),
+                false => Flags(flags.0 & !Flags::ENDS_SILENT.0),
+            };
+            account
+                .locked(|book, patience| book.set_flags(mark(book.flags()?), patience))
+                .map_err(refused)?;
+        }
         if let Some(users) = &set.users {
             // Before they are its users: if the ledger is kept from us afterwards, its members find
             // no room that the users' memory has.
@@ -365,6 +374,10 @@ fn words(set: &GroupSet) -> String {
         1 => "pays for 1 user".to_owned(),
         count => format!("pays for {count} users"),
     });
-    let words: Vec<String> = [limit, min, weight, users].into_iter().flatten().collect();
+    let silent = set.ends_silent.map(|ends| match ends {
+        true => "a process that does not answer is ended".to_owned(),
+        false => "no process is ended".to_owned(),
+    });
+    let words: Vec<String> = [limit, min, weight, users, silent].into_iter().flatten().collect();
     words.join(", ")
 }

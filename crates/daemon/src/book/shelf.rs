@@ -18,6 +18,7 @@ use super::readings::CardReading;
 use super::rights::GroupCaps;
 use super::set::entries;
 use crate::budget::drift::{Ceiling, Memory};
+use crate::budget::pressure::Pressure;
 use crate::budget::{Card, Payers};
 use crate::policy::{GroupAsk, GroupCaller, GroupReading, GroupWork, OwnedGroups};
 
@@ -80,6 +81,10 @@ pub(super) struct Shelf {
     pub last_run: u64,
     /// Locks of groups that this look still waits for.
     pub waits: Waits,
+    /// Elastic caches, and what moves between them.
+    pub pressure: Pressure,
+    /// When this thread began: the clock of `pressure`.
+    pub began: Instant,
 }
 
 impl Shelf {
@@ -97,6 +102,8 @@ impl Shelf {
             last_readings: Vec::new(),
             last_run: 0,
             waits: Waits::default(),
+            pressure: Pressure::default(),
+            began: Instant::now(),
             folders,
         };
         for Found { name, book, runner, maker } in shelf.folders.scan() {
@@ -135,6 +142,11 @@ impl Shelf {
             GroupWork::List => Ok(ReplyBody::Groups(self.list())),
             GroupWork::Inspect(name) => self.inspect(by, &self.meant(by, &name)),
             GroupWork::Remove(name) => self.remove(by, &self.meant(by, &name)),
+            work => match self.cache_work(conn, number, by, work) {
+                Some(answer) => answer,
+                // It is answered later, or nobody waits for it.
+                None => return,
+            },
         };
         self.told.push(Told::Answer { conn, number, answer: Box::new(answer) });
     }
@@ -403,8 +415,8 @@ impl Group {
 }
 
 pub(super) fn living(account: &Account) -> u32 {
-    let mut count = 0;
+    let mut members = Vec::new();
     // A broken file has no members that anybody knows of.
-    let _ = account.book.members(|member| count += u32::from(member.alive));
-    count
+    let _ = account.book.members(|member| members.push(member));
+    super::listing::living_processes(members.iter())
 }

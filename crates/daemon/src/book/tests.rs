@@ -1,5 +1,6 @@
 //! The groups of a pond, without its sockets: real files, cards that the test decides.
 
+mod caches;
 mod charges;
 mod life;
 mod restart;
@@ -41,6 +42,9 @@ struct Play {
     owned: OwnedGroups,
     /// Who was refused another group, and why.
     refused: Vec<(u32, crate::accounts::Refused)>,
+    /// Who was asked for pages.
+    pressed: Vec<(ConnId, millpond_wire::message::Pressure)>,
+    ended: Vec<ConnId>,
 }
 
 fn me() -> GroupCaller {
@@ -66,7 +70,8 @@ impl Play {
         charges.adopt([]);
         let (events, readings) = (Vec::new(), Vec::new());
         let (payers, owned, refused) = (Payers::default(), OwnedGroups::new(), Vec::new());
-        Self { shelf, charges, folder, events, readings, payers, owned, refused }
+        let (pressed, ended) = (Vec::new(), Vec::new());
+        Self { shelf, charges, folder, events, readings, payers, owned, refused, pressed, ended }
     }
 
     /// The daemon dies; the next one has the folders, and these slabs from its journal.
@@ -78,6 +83,11 @@ impl Play {
 
     fn ask_as(&mut self, by: GroupCaller, work: GroupWork) -> Result<ReplyBody, Failure> {
         self.shelf.asked(GroupAsk { conn: ConnId(1), number: 1, by, work });
+        self.hear().unwrap()
+    }
+
+    /// Takes what the shelf says; the last answer, if there was one.
+    fn hear(&mut self) -> Option<Result<ReplyBody, Failure>> {
         self.shelf.tell_owned();
         let mut found = None;
         for told in self.shelf.told.drain(..) {
@@ -90,9 +100,11 @@ impl Play {
                 Told::Payers(payers) => self.payers = payers,
                 Told::Owned(owned) => self.owned = owned,
                 Told::CapReached { user, refused } => self.refused.push((user, refused)),
+                Told::Press { conn, request } => self.pressed.push((conn, *request)),
+                Told::EndSilent { conn } => self.ended.push(conn),
             }
         }
-        found.unwrap()
+        found
     }
 
     fn ask(&mut self, work: GroupWork) -> Result<ReplyBody, Failure> {

@@ -16,6 +16,7 @@
 mod charges;
 pub mod drift;
 mod payer;
+pub mod pressure;
 mod room;
 mod share;
 mod tally;

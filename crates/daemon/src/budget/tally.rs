@@ -65,7 +65,8 @@ impl Tally {
 pub fn holders(slabs: impl Iterator<Item = (u32, u64, u32)>) -> Vec<Holder> {
     let mut by_user: BTreeMap<u32, Holder> = BTreeMap::new();
     for (user, bytes, tensors) in slabs {
-        let holder = by_user.entry(user).or_insert(Holder { user, bytes: 0, tensors: 0 });
+        let holder =
+            by_user.entry(user).or_insert(Holder { user, bytes: 0, tensors: 0, cache: None });
         holder.bytes = holder.bytes.saturating_add(bytes);
         holder.tensors = holder.tensors.saturating_add(tensors);
     }

@@ -18,7 +18,7 @@ use crate::accounts::Accounts;
 use kept::Kept;
 
 /// Messages that may wait on a connection before its next events wait here instead.
-const BACKLOG: usize = 64;
+pub(super) const BACKLOG: usize = 64;
 
 /// Who may know. Kept with the event: its tensor may be gone when somebody reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

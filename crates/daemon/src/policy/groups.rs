@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use millpond_wire::message::{EventKind, GroupJoin, GroupSet, ReplyBody};
-use millpond_wire::{Failure, GpuUuid, GroupName, SlabId};
+use millpond_wire::message::{CacheGave, CacheOpen, EventKind, GroupJoin, GroupSet, ReplyBody};
+use millpond_wire::{CacheId, Failure, GpuUuid, GroupName, SlabId};
 
 use super::answer::{Answer, Answered, now};
 use super::owner::{Caller, LOCAL_TENANT};
@@ -48,6 +48,19 @@ pub enum GroupWork {
     /// One and its processes.
     Inspect(GroupName),
     Remove(GroupName),
+    /// A process has a cache; with its program's name.
+    OpenCache(Box<CacheOpen>, String),
+    CloseCache(CacheId),
+    /// Every cache, or those of one group.
+    Caches(Option<GroupName>),
+    /// A commit of a cache falls short by so many bytes, and waits for so many milliseconds.
+    Want(CacheId, u64, u64),
+    /// A cache was asked for pages, and answers.
+    Gave(CacheGave),
+    /// The connection is gone; nobody waits for an answer.
+    HungUp,
+    /// A slab for this user needs so many bytes; nobody waits for an answer.
+    Press(GpuUuid, u64),
 }
 
 /// What groups hold on one GPU, against what the card says.

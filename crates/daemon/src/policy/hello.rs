@@ -248,6 +248,7 @@ impl<P: Ports> Pond<P> {
         }
         let silent = self.clients.disconnect(conn);
         self.events.unsubscribe(conn);
+        self.caches_hung_up(ports, conn);
         let dropped = self.parked.hang_up(conn);
         self.turns.forget(conn);
         let moves = dropped.iter().filter_map(|parked| match parked.wish {

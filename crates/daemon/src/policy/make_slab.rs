@@ -17,6 +17,10 @@ const FREED_WITHIN_MS: u64 = 1000;
 /// up to 100 ms, and one with a context takes as long to end.
 const SOON_TRIES: u32 = 50;
 const SOON_PAUSE_MS: u64 = 10;
+/// The same where caches were asked for idle pages: those are free within a few milliseconds, or not
+/// at all. Another slab may take what was meant for this one, so they are asked twice.
+const PRESSED_TRIES: u32 = 20;
+const PRESSED_SLAB_TRIES: u32 = 4;
 
 impl<P: Ports> Pond<P> {
     /// Asks the driver for a slab, unless it makes one already that has room for such tensors.
@@ -94,7 +98,10 @@ impl<P: Ports> Pond<P> {
         let dropped = self.slabs.drop_recycled(ports, pending.class.device, pending.bytes);
         let recently =
             self.slabs.gave_back_ms().is_some_and(|at| now.saturating_sub(at) < FREED_WITHIN_MS);
-        if pending.tries >= SLAB_TRIES || !(dropped > 0 || recently) {
+        let now_due = pending.tries == 0 || pending.tries == PRESSED_SLAB_TRIES / 2;
+        let pressed = self.press_caches(ports, pending, now_due);
+        let hope = dropped > 0 || recently || pressed && pending.tries < PRESSED_SLAB_TRIES;
+        if pending.tries >= SLAB_TRIES || !hope {
             return false;
         }
         let again_ms = now + (FIRST_PAUSE_MS << pending.tries);
@@ -121,7 +128,10 @@ impl<P: Ports> Pond<P> {
             _ => 0,
         };
         let dropped = dropped > 0;
-        let waits_on = soon && pending.waits < SOON_TRIES;
+        let now_due = pending.waits == 0 || pending.waits == PRESSED_TRIES / 2;
+        let pressed = self.press_caches(ports, pending, now_due);
+        let waits_on =
+            soon && pending.waits < SOON_TRIES || pressed && pending.waits < PRESSED_TRIES;
         if !(dropped || waits_on) {
             return false;
         }

@@ -9,6 +9,7 @@ mod account_list;
 mod accounts;
 mod answer;
 mod borrowers;
+mod caches;
 mod caps;
 mod catalog;
 mod clients;

@@ -1,6 +1,6 @@
 //! The state of a pond, and the way of a request to its handler.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use millpond_wire::message::{DecodeError, Reply, ReplyBody, Request, RequestBody};
@@ -52,6 +52,8 @@ pub struct Pond<P: Ports> {
     /// What groups hold on the GPUs, when it was last looked at.
     pub(super) group_readings: Vec<GroupReading>,
     pub(super) owned_groups: OwnedGroups,
+    /// Connections over which caches were opened.
+    pub(super) cache_conns: BTreeSet<ConnId>,
     pub(super) payers: crate::budget::Payers,
     /// The last reading of the clock that never jumps.
     pub(super) now_ms: u64,
@@ -241,6 +243,19 @@ impl<P: Ports> Pond<P> {
             }
             RequestBody::GroupRemove { group } => {
                 self.ask_group(ports, by, &caller, GroupWork::Remove(group))
+            }
+            RequestBody::CacheOpen(open) => self.open_cache(ports, by, &caller, open),
+            RequestBody::CacheClose { cache } => {
+                self.ask_group(ports, by, &caller, GroupWork::CloseCache(cache))
+            }
+            RequestBody::CacheList { group } => {
+                self.ask_group(ports, by, &caller, GroupWork::Caches(group))
+            }
+            RequestBody::CacheWant { cache, bytes, wait_ms } => {
+                self.ask_group(ports, by, &caller, GroupWork::Want(cache, bytes, wait_ms))
+            }
+            RequestBody::CacheGave(gave) => {
+                self.ask_group(ports, by, &caller, GroupWork::Gave(gave))
             }
             RequestBody::Rename(rename) => self.rename(ports, &caller, &rename),
             RequestBody::Unknown => Err(Failure::new(

@@ -90,6 +90,7 @@ impl<P: Ports> Pond<P> {
             complaints: Complaints::default(),
             group_readings: Vec::new(),
             owned_groups: super::groups::OwnedGroups::new(),
+            cache_conns: std::collections::BTreeSet::new(),
             payers: crate::budget::Payers::default(),
             now_ms: 0,
             draining: false,

@@ -47,6 +47,10 @@ impl Server {
                 book::Told::Readings(readings) => self.pond.group_readings(readings),
                 book::Told::Payers(payers) => self.pond.payers(&mut self.world, payers),
                 book::Told::Owned(owned) => self.pond.groups_owned(owned),
+                book::Told::Press { conn, request } => {
+                    self.pond.press(&mut self.world, conn, *request);
+                }
+                book::Told::EndSilent { conn } => self.pond.end_silent(&mut self.world, conn),
                 book::Told::CapReached { user, refused } => {
                     self.pond.no_more_groups(&mut self.world, user, refused);
                 }

@@ -12079,6 +12079,8 @@ mod root {
                 pub users: ::core::option::Option<::planus::alloc::vec::Vec<u32>>,
                 /// The field `create` in the table `GroupSet`
                 pub create: bool,
+                /// The field `ends_silent` in the table `GroupSet`
+                pub ends_silent: ::core::option::Option<bool>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -12093,6 +12095,7 @@ mod root {
                         weight: ::core::default::Default::default(),
                         users: ::core::default::Default::default(),
                         create: false,
+                        ends_silent: ::core::default::Default::default(),
                     }
                 }
             }
@@ -12115,6 +12118,7 @@ mod root {
                     field_weight: impl ::planus::WriteAsOptional<u32>,
                     field_users: impl ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
                     field_create: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_ends_silent: impl ::planus::WriteAsOptional<bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_name = field_name.prepare(builder);
                     let prepared_device = field_device.prepare(builder);
@@ -12124,8 +12128,9 @@ mod root {
                     let prepared_weight = field_weight.prepare(builder);
                     let prepared_users = field_users.prepare(builder);
                     let prepared_create = field_create.prepare(builder, &false);
+                    let prepared_ends_silent = field_ends_silent.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<22> =
                         ::core::default::Default::default();
                     if prepared_limit.is_some() {
                         table_writer.write_entry::<u64>(2);
@@ -12150,6 +12155,9 @@ mod root {
                     }
                     if prepared_create.is_some() {
                         table_writer.write_entry::<bool>(7);
+                    }
+                    if prepared_ends_silent.is_some() {
+                        table_writer.write_entry::<bool>(8);
                     }
 
                     unsafe {
@@ -12177,6 +12185,11 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_create) = prepared_create {
                                 object_writer.write::<_, _, 1>(&prepared_create);
+                            }
+                            if let ::core::option::Option::Some(prepared_ends_silent) =
+                                prepared_ends_silent
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_ends_silent);
                             }
                         });
                     }
@@ -12218,6 +12231,7 @@ mod root {
                         self.weight,
                         &self.users,
                         self.create,
+                        self.ends_silent,
                     )
                 }
             }
@@ -12395,6 +12409,31 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6, T7> GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`ends_silent` field](GroupSet#structfield.ends_silent).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ends_silent<T8>(
+                    self,
+                    value: T8,
+                ) -> GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsOptional<bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    GroupSetBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`ends_silent` field](GroupSet#structfield.ends_silent) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ends_silent_as_null(
+                    self,
+                ) -> GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ())> {
+                    self.ends_silent(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [GroupSet].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupSet>
@@ -12414,8 +12453,9 @@ mod root {
                 T5: ::planus::WriteAsOptional<u32>,
                 T6: ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
                 T7: ::planus::WriteAsDefault<bool, bool>,
+                T8: ::planus::WriteAsOptional<bool>,
             > ::planus::WriteAs<::planus::Offset<GroupSet>>
-                for GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
             {
                 type Prepared = ::planus::Offset<GroupSet>;
 
@@ -12434,8 +12474,9 @@ mod root {
                 T5: ::planus::WriteAsOptional<u32>,
                 T6: ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
                 T7: ::planus::WriteAsDefault<bool, bool>,
+                T8: ::planus::WriteAsOptional<bool>,
             > ::planus::WriteAsOptional<::planus::Offset<GroupSet>>
-                for GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
             {
                 type Prepared = ::planus::Offset<GroupSet>;
 
@@ -12457,13 +12498,14 @@ mod root {
                 T5: ::planus::WriteAsOptional<u32>,
                 T6: ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
                 T7: ::planus::WriteAsDefault<bool, bool>,
+                T8: ::planus::WriteAsOptional<bool>,
             > ::planus::WriteAsOffset<GroupSet>
-                for GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupSet> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
-                    GroupSet::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = &self.0;
+                    GroupSet::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8)
                 }
             }
 
@@ -12527,6 +12569,12 @@ mod root {
                         self.0.access(7, "GroupSet", "create")?.unwrap_or(false),
                     )
                 }
+
+                /// Getter for the [`ends_silent` field](GroupSet#structfield.ends_silent).
+                #[inline]
+                pub fn ends_silent(&self) -> ::planus::Result<::core::option::Option<bool>> {
+                    self.0.access(8, "GroupSet", "ends_silent")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for GroupSetRef<'a> {
@@ -12554,6 +12602,11 @@ mod root {
                         f.field("users", &field_users);
                     }
                     f.field("create", &self.create());
+                    if let ::core::option::Option::Some(field_ends_silent) =
+                        self.ends_silent().transpose()
+                    {
+                        f.field("ends_silent", &field_ends_silent);
+                    }
                     f.finish()
                 }
             }
@@ -12594,6 +12647,15 @@ mod root {
                             ::core::option::Option::None
                         },
                         create: ::core::convert::TryInto::try_into(value.create()?)?,
+                        ends_silent: if let ::core::option::Option::Some(ends_silent) =
+                            value.ends_silent()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                ends_silent,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
                     })
                 }
             }
@@ -12674,7 +12736,7 @@ mod root {
             /// The table `GroupJoin` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoin` in the file `schema/wire.fbs:264`
+            /// * Table `GroupJoin` in the file `schema/wire.fbs:266`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoin {
                 /// The field `token` in the table `GroupJoin`
@@ -13129,7 +13191,7 @@ mod root {
             /// The table `GroupList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupList` in the file `schema/wire.fbs:274`
+            /// * Table `GroupList` in the file `schema/wire.fbs:276`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupList {}
 
@@ -13330,7 +13392,7 @@ mod root {
             /// The table `GroupInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInspect` in the file `schema/wire.fbs:276`
+            /// * Table `GroupInspect` in the file `schema/wire.fbs:278`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInspect {
                 /// The field `name` in the table `GroupInspect`
@@ -13605,7 +13667,7 @@ mod root {
             /// The table `GroupRemove` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupRemove` in the file `schema/wire.fbs:280`
+            /// * Table `GroupRemove` in the file `schema/wire.fbs:282`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupRemove {
                 /// The field `name` in the table `GroupRemove`
@@ -13880,7 +13942,7 @@ mod root {
             /// The table `Rename` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Rename` in the file `schema/wire.fbs:285`
+            /// * Table `Rename` in the file `schema/wire.fbs:287`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Rename {
                 /// The field `tensor` in the table `Rename`
@@ -14277,7 +14339,7 @@ mod root {
             /// The table `StartReport` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `StartReport` in the file `schema/wire.fbs:295`
+            /// * Table `StartReport` in the file `schema/wire.fbs:297`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct StartReport {
                 /// The field `loading` in the table `StartReport`
@@ -14608,7 +14670,7 @@ mod root {
             /// The table `MovesExpected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MovesExpected` in the file `schema/wire.fbs:303`
+            /// * Table `MovesExpected` in the file `schema/wire.fbs:305`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MovesExpected {
                 /// The field `device` in the table `MovesExpected`
@@ -14928,10 +14990,2058 @@ mod root {
                 }
             }
 
+            /// The table `CacheOpen` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `CacheOpen` in the file `schema/wire.fbs:313`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct CacheOpen {
+                /// The field `cache` in the table `CacheOpen`
+                pub cache: ::core::option::Option<self::Id>,
+                /// The field `group` in the table `CacheOpen`
+                pub group: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `name` in the table `CacheOpen`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `device` in the table `CacheOpen`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `slot` in the table `CacheOpen`
+                pub slot: ::core::option::Option<u32>,
+                /// The field `serial` in the table `CacheOpen`
+                pub serial: u32,
+                /// The field `reserved_bytes` in the table `CacheOpen`
+                pub reserved_bytes: u64,
+                /// The field `granule_bytes` in the table `CacheOpen`
+                pub granule_bytes: u64,
+                /// The field `segments` in the table `CacheOpen`
+                pub segments: u32,
+                /// The field `min_bytes` in the table `CacheOpen`
+                pub min_bytes: u64,
+                /// The field `weight` in the table `CacheOpen`
+                pub weight: u32,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for CacheOpen {
+                fn default() -> Self {
+                    Self {
+                        cache: ::core::default::Default::default(),
+                        group: ::core::default::Default::default(),
+                        name: ::core::default::Default::default(),
+                        device: ::core::default::Default::default(),
+                        slot: ::core::default::Default::default(),
+                        serial: 0,
+                        reserved_bytes: 0,
+                        granule_bytes: 0,
+                        segments: 0,
+                        min_bytes: 0,
+                        weight: 0,
+                    }
+                }
+            }
+
+            impl CacheOpen {
+                /// Creates a [CacheOpenBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> CacheOpenBuilder<()> {
+                    CacheOpenBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_cache: impl ::planus::WriteAsOptional<self::Id>,
+                    field_group: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_slot: impl ::planus::WriteAsOptional<u32>,
+                    field_serial: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_reserved_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_granule_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_segments: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_min_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_weight: impl ::planus::WriteAsDefault<u32, u32>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_cache = field_cache.prepare(builder);
+                    let prepared_group = field_group.prepare(builder);
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_device = field_device.prepare(builder);
+                    let prepared_slot = field_slot.prepare(builder);
+                    let prepared_serial = field_serial.prepare(builder, &0);
+                    let prepared_reserved_bytes = field_reserved_bytes.prepare(builder, &0);
+                    let prepared_granule_bytes = field_granule_bytes.prepare(builder, &0);
+                    let prepared_segments = field_segments.prepare(builder, &0);
+                    let prepared_min_bytes = field_min_bytes.prepare(builder, &0);
+                    let prepared_weight = field_weight.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<26> =
+                        ::core::default::Default::default();
+                    if prepared_cache.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_reserved_bytes.is_some() {
+                        table_writer.write_entry::<u64>(6);
+                    }
+                    if prepared_granule_bytes.is_some() {
+                        table_writer.write_entry::<u64>(7);
+                    }
+                    if prepared_min_bytes.is_some() {
+                        table_writer.write_entry::<u64>(9);
+                    }
+                    if prepared_group.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(2);
+                    }
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(3);
+                    }
+                    if prepared_slot.is_some() {
+                        table_writer.write_entry::<u32>(4);
+                    }
+                    if prepared_serial.is_some() {
+                        table_writer.write_entry::<u32>(5);
+                    }
+                    if prepared_segments.is_some() {
+                        table_writer.write_entry::<u32>(8);
+                    }
+                    if prepared_weight.is_some() {
+                        table_writer.write_entry::<u32>(10);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_cache) = prepared_cache {
+                                object_writer.write::<_, _, 16>(&prepared_cache);
+                            }
+                            if let ::core::option::Option::Some(prepared_reserved_bytes) =
+                                prepared_reserved_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_reserved_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_granule_bytes) =
+                                prepared_granule_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_granule_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_min_bytes) =
+                                prepared_min_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_min_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_group) = prepared_group {
+                                object_writer.write::<_, _, 4>(&prepared_group);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                            if let ::core::option::Option::Some(prepared_slot) = prepared_slot {
+                                object_writer.write::<_, _, 4>(&prepared_slot);
+                            }
+                            if let ::core::option::Option::Some(prepared_serial) = prepared_serial {
+                                object_writer.write::<_, _, 4>(&prepared_serial);
+                            }
+                            if let ::core::option::Option::Some(prepared_segments) =
+                                prepared_segments
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_segments);
+                            }
+                            if let ::core::option::Option::Some(prepared_weight) = prepared_weight {
+                                object_writer.write::<_, _, 4>(&prepared_weight);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<CacheOpen>> for CacheOpen {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheOpen> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<CacheOpen>> for CacheOpen {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<CacheOpen>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<CacheOpen> for CacheOpen {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheOpen> {
+                    CacheOpen::create(
+                        builder,
+                        self.cache,
+                        &self.group,
+                        &self.name,
+                        &self.device,
+                        self.slot,
+                        self.serial,
+                        self.reserved_bytes,
+                        self.granule_bytes,
+                        self.segments,
+                        self.min_bytes,
+                        self.weight,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [CacheOpen] type.
+            ///
+            /// Can be created using the [CacheOpen::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct CacheOpenBuilder<State>(State);
+
+            impl CacheOpenBuilder<()> {
+                /// Setter for the [`cache` field](CacheOpen#structfield.cache).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache<T0>(self, value: T0) -> CacheOpenBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    CacheOpenBuilder((value,))
+                }
+
+                /// Sets the [`cache` field](CacheOpen#structfield.cache) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache_as_null(self) -> CacheOpenBuilder<((),)> {
+                    self.cache(())
+                }
+            }
+
+            impl<T0> CacheOpenBuilder<(T0,)> {
+                /// Setter for the [`group` field](CacheOpen#structfield.group).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn group<T1>(self, value: T1) -> CacheOpenBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    CacheOpenBuilder((v0, value))
+                }
+
+                /// Sets the [`group` field](CacheOpen#structfield.group) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn group_as_null(self) -> CacheOpenBuilder<(T0, ())> {
+                    self.group(())
+                }
+            }
+
+            impl<T0, T1> CacheOpenBuilder<(T0, T1)> {
+                /// Setter for the [`name` field](CacheOpen#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T2>(self, value: T2) -> CacheOpenBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1) = self.0;
+                    CacheOpenBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`name` field](CacheOpen#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> CacheOpenBuilder<(T0, T1, ())> {
+                    self.name(())
+                }
+            }
+
+            impl<T0, T1, T2> CacheOpenBuilder<(T0, T1, T2)> {
+                /// Setter for the [`device` field](CacheOpen#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T3>(self, value: T3) -> CacheOpenBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    CacheOpenBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`device` field](CacheOpen#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> CacheOpenBuilder<(T0, T1, T2, ())> {
+                    self.device(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> CacheOpenBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`slot` field](CacheOpen#structfield.slot).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slot<T4>(self, value: T4) -> CacheOpenBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<u32>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    CacheOpenBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`slot` field](CacheOpen#structfield.slot) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slot_as_null(self) -> CacheOpenBuilder<(T0, T1, T2, T3, ())> {
+                    self.slot(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> CacheOpenBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`serial` field](CacheOpen#structfield.serial).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn serial<T5>(self, value: T5) -> CacheOpenBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    CacheOpenBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`serial` field](CacheOpen#structfield.serial) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn serial_as_default(
+                    self,
+                ) -> CacheOpenBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)>
+                {
+                    self.serial(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> CacheOpenBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`reserved_bytes` field](CacheOpen#structfield.reserved_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn reserved_bytes<T6>(
+                    self,
+                    value: T6,
+                ) -> CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    CacheOpenBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`reserved_bytes` field](CacheOpen#structfield.reserved_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn reserved_bytes_as_default(
+                    self,
+                ) -> CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, ::planus::DefaultValue)>
+                {
+                    self.reserved_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`granule_bytes` field](CacheOpen#structfield.granule_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn granule_bytes<T7>(
+                    self,
+                    value: T7,
+                ) -> CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    CacheOpenBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`granule_bytes` field](CacheOpen#structfield.granule_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn granule_bytes_as_default(
+                    self,
+                ) -> CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.granule_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`segments` field](CacheOpen#structfield.segments).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn segments<T8>(
+                    self,
+                    value: T8,
+                ) -> CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    CacheOpenBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`segments` field](CacheOpen#structfield.segments) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn segments_as_default(
+                    self,
+                ) -> CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ::planus::DefaultValue)>
+                {
+                    self.segments(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
+                /// Setter for the [`min_bytes` field](CacheOpen#structfield.min_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn min_bytes<T9>(
+                    self,
+                    value: T9,
+                ) -> CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                where
+                    T9: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = self.0;
+                    CacheOpenBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, value))
+                }
+
+                /// Sets the [`min_bytes` field](CacheOpen#structfield.min_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn min_bytes_as_default(
+                    self,
+                ) -> CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, ::planus::DefaultValue)>
+                {
+                    self.min_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
+                CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
+                /// Setter for the [`weight` field](CacheOpen#structfield.weight).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn weight<T10>(
+                    self,
+                    value: T10,
+                ) -> CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                where
+                    T10: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = self.0;
+                    CacheOpenBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, value))
+                }
+
+                /// Sets the [`weight` field](CacheOpen#structfield.weight) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn weight_as_default(
+                    self,
+                ) -> CacheOpenBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    ::planus::DefaultValue,
+                )> {
+                    self.weight(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10>
+                CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [CacheOpen].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheOpen>
+                where
+                    Self: ::planus::WriteAsOffset<CacheOpen>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsOptional<u32>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<u32, u32>,
+                T9: ::planus::WriteAsDefault<u64, u64>,
+                T10: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAs<::planus::Offset<CacheOpen>>
+                for CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                type Prepared = ::planus::Offset<CacheOpen>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheOpen> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsOptional<u32>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<u32, u32>,
+                T9: ::planus::WriteAsDefault<u64, u64>,
+                T10: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAsOptional<::planus::Offset<CacheOpen>>
+                for CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                type Prepared = ::planus::Offset<CacheOpen>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<CacheOpen>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsOptional<u32>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<u32, u32>,
+                T9: ::planus::WriteAsDefault<u64, u64>,
+                T10: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAsOffset<CacheOpen>
+                for CacheOpenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheOpen> {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = &self.0;
+                    CacheOpen::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10)
+                }
+            }
+
+            /// Reference to a deserialized [CacheOpen].
+            #[derive(Copy, Clone)]
+            pub struct CacheOpenRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> CacheOpenRef<'a> {
+                /// Getter for the [`cache` field](CacheOpen#structfield.cache).
+                #[inline]
+                pub fn cache(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "CacheOpen", "cache")
+                }
+
+                /// Getter for the [`group` field](CacheOpen#structfield.group).
+                #[inline]
+                pub fn group(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "CacheOpen", "group")
+                }
+
+                /// Getter for the [`name` field](CacheOpen#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(2, "CacheOpen", "name")
+                }
+
+                /// Getter for the [`device` field](CacheOpen#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(3, "CacheOpen", "device")
+                }
+
+                /// Getter for the [`slot` field](CacheOpen#structfield.slot).
+                #[inline]
+                pub fn slot(&self) -> ::planus::Result<::core::option::Option<u32>> {
+                    self.0.access(4, "CacheOpen", "slot")
+                }
+
+                /// Getter for the [`serial` field](CacheOpen#structfield.serial).
+                #[inline]
+                pub fn serial(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(5, "CacheOpen", "serial")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`reserved_bytes` field](CacheOpen#structfield.reserved_bytes).
+                #[inline]
+                pub fn reserved_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(6, "CacheOpen", "reserved_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`granule_bytes` field](CacheOpen#structfield.granule_bytes).
+                #[inline]
+                pub fn granule_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(7, "CacheOpen", "granule_bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`segments` field](CacheOpen#structfield.segments).
+                #[inline]
+                pub fn segments(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(8, "CacheOpen", "segments")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`min_bytes` field](CacheOpen#structfield.min_bytes).
+                #[inline]
+                pub fn min_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(9, "CacheOpen", "min_bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`weight` field](CacheOpen#structfield.weight).
+                #[inline]
+                pub fn weight(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(10, "CacheOpen", "weight")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for CacheOpenRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("CacheOpenRef");
+                    if let ::core::option::Option::Some(field_cache) = self.cache().transpose() {
+                        f.field("cache", &field_cache);
+                    }
+                    if let ::core::option::Option::Some(field_group) = self.group().transpose() {
+                        f.field("group", &field_group);
+                    }
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    if let ::core::option::Option::Some(field_slot) = self.slot().transpose() {
+                        f.field("slot", &field_slot);
+                    }
+                    f.field("serial", &self.serial());
+                    f.field("reserved_bytes", &self.reserved_bytes());
+                    f.field("granule_bytes", &self.granule_bytes());
+                    f.field("segments", &self.segments());
+                    f.field("min_bytes", &self.min_bytes());
+                    f.field("weight", &self.weight());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<CacheOpenRef<'a>> for CacheOpen {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: CacheOpenRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        cache: value.cache()?.map(::core::convert::Into::into),
+                        group: value.group()?.map(::core::convert::Into::into),
+                        name: value.name()?.map(::core::convert::Into::into),
+                        device: value.device()?.map(|v| v.to_vec()),
+                        slot: if let ::core::option::Option::Some(slot) = value.slot()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(slot)?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        serial: ::core::convert::TryInto::try_into(value.serial()?)?,
+                        reserved_bytes: ::core::convert::TryInto::try_into(
+                            value.reserved_bytes()?,
+                        )?,
+                        granule_bytes: ::core::convert::TryInto::try_into(value.granule_bytes()?)?,
+                        segments: ::core::convert::TryInto::try_into(value.segments()?)?,
+                        min_bytes: ::core::convert::TryInto::try_into(value.min_bytes()?)?,
+                        weight: ::core::convert::TryInto::try_into(value.weight()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for CacheOpenRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for CacheOpenRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[CacheOpenRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<CacheOpen>> for CacheOpen {
+                type Value = ::planus::Offset<CacheOpen>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<CacheOpen>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for CacheOpenRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[CacheOpenRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `CacheClose` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `CacheClose` in the file `schema/wire.fbs:329`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct CacheClose {
+                /// The field `cache` in the table `CacheClose`
+                pub cache: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for CacheClose {
+                fn default() -> Self {
+                    Self {
+                        cache: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl CacheClose {
+                /// Creates a [CacheCloseBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> CacheCloseBuilder<()> {
+                    CacheCloseBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_cache: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_cache = field_cache.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_cache.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_cache) = prepared_cache {
+                                object_writer.write::<_, _, 16>(&prepared_cache);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<CacheClose>> for CacheClose {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheClose> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<CacheClose>> for CacheClose {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<CacheClose>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<CacheClose> for CacheClose {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheClose> {
+                    CacheClose::create(builder, self.cache)
+                }
+            }
+
+            /// Builder for serializing an instance of the [CacheClose] type.
+            ///
+            /// Can be created using the [CacheClose::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct CacheCloseBuilder<State>(State);
+
+            impl CacheCloseBuilder<()> {
+                /// Setter for the [`cache` field](CacheClose#structfield.cache).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache<T0>(self, value: T0) -> CacheCloseBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    CacheCloseBuilder((value,))
+                }
+
+                /// Sets the [`cache` field](CacheClose#structfield.cache) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache_as_null(self) -> CacheCloseBuilder<((),)> {
+                    self.cache(())
+                }
+            }
+
+            impl<T0> CacheCloseBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [CacheClose].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheClose>
+                where
+                    Self: ::planus::WriteAsOffset<CacheClose>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAs<::planus::Offset<CacheClose>> for CacheCloseBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<CacheClose>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheClose> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAsOptional<::planus::Offset<CacheClose>>
+                for CacheCloseBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<CacheClose>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<CacheClose>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>> ::planus::WriteAsOffset<CacheClose>
+                for CacheCloseBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheClose> {
+                    let (v0,) = &self.0;
+                    CacheClose::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [CacheClose].
+            #[derive(Copy, Clone)]
+            pub struct CacheCloseRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> CacheCloseRef<'a> {
+                /// Getter for the [`cache` field](CacheClose#structfield.cache).
+                #[inline]
+                pub fn cache(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "CacheClose", "cache")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for CacheCloseRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("CacheCloseRef");
+                    if let ::core::option::Option::Some(field_cache) = self.cache().transpose() {
+                        f.field("cache", &field_cache);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<CacheCloseRef<'a>> for CacheClose {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: CacheCloseRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        cache: value.cache()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for CacheCloseRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for CacheCloseRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[CacheCloseRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<CacheClose>> for CacheClose {
+                type Value = ::planus::Offset<CacheClose>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<CacheClose>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for CacheCloseRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[CacheCloseRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `CacheList` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `CacheList` in the file `schema/wire.fbs:333`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct CacheList {
+                /// The field `group` in the table `CacheList`
+                pub group: ::core::option::Option<::planus::alloc::string::String>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for CacheList {
+                fn default() -> Self {
+                    Self {
+                        group: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl CacheList {
+                /// Creates a [CacheListBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> CacheListBuilder<()> {
+                    CacheListBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_group: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_group = field_group.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_group.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_group) = prepared_group {
+                                object_writer.write::<_, _, 4>(&prepared_group);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<CacheList>> for CacheList {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheList> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<CacheList>> for CacheList {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<CacheList>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<CacheList> for CacheList {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheList> {
+                    CacheList::create(builder, &self.group)
+                }
+            }
+
+            /// Builder for serializing an instance of the [CacheList] type.
+            ///
+            /// Can be created using the [CacheList::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct CacheListBuilder<State>(State);
+
+            impl CacheListBuilder<()> {
+                /// Setter for the [`group` field](CacheList#structfield.group).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn group<T0>(self, value: T0) -> CacheListBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    CacheListBuilder((value,))
+                }
+
+                /// Sets the [`group` field](CacheList#structfield.group) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn group_as_null(self) -> CacheListBuilder<((),)> {
+                    self.group(())
+                }
+            }
+
+            impl<T0> CacheListBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [CacheList].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheList>
+                where
+                    Self: ::planus::WriteAsOffset<CacheList>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
+                ::planus::WriteAs<::planus::Offset<CacheList>> for CacheListBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<CacheList>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheList> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
+                ::planus::WriteAsOptional<::planus::Offset<CacheList>> for CacheListBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<CacheList>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<CacheList>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
+                ::planus::WriteAsOffset<CacheList> for CacheListBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheList> {
+                    let (v0,) = &self.0;
+                    CacheList::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [CacheList].
+            #[derive(Copy, Clone)]
+            pub struct CacheListRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> CacheListRef<'a> {
+                /// Getter for the [`group` field](CacheList#structfield.group).
+                #[inline]
+                pub fn group(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "CacheList", "group")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for CacheListRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("CacheListRef");
+                    if let ::core::option::Option::Some(field_group) = self.group().transpose() {
+                        f.field("group", &field_group);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<CacheListRef<'a>> for CacheList {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: CacheListRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        group: value.group()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for CacheListRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for CacheListRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[CacheListRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<CacheList>> for CacheList {
+                type Value = ::planus::Offset<CacheList>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<CacheList>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for CacheListRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[CacheListRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `CacheWant` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `CacheWant` in the file `schema/wire.fbs:339`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct CacheWant {
+                /// The field `cache` in the table `CacheWant`
+                pub cache: ::core::option::Option<self::Id>,
+                /// The field `bytes` in the table `CacheWant`
+                pub bytes: u64,
+                /// The field `wait_ms` in the table `CacheWant`
+                pub wait_ms: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for CacheWant {
+                fn default() -> Self {
+                    Self {
+                        cache: ::core::default::Default::default(),
+                        bytes: 0,
+                        wait_ms: 0,
+                    }
+                }
+            }
+
+            impl CacheWant {
+                /// Creates a [CacheWantBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> CacheWantBuilder<()> {
+                    CacheWantBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_cache: impl ::planus::WriteAsOptional<self::Id>,
+                    field_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_wait_ms: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_cache = field_cache.prepare(builder);
+                    let prepared_bytes = field_bytes.prepare(builder, &0);
+                    let prepared_wait_ms = field_wait_ms.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
+                        ::core::default::Default::default();
+                    if prepared_cache.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(1);
+                    }
+                    if prepared_wait_ms.is_some() {
+                        table_writer.write_entry::<u64>(2);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_cache) = prepared_cache {
+                                object_writer.write::<_, _, 16>(&prepared_cache);
+                            }
+                            if let ::core::option::Option::Some(prepared_bytes) = prepared_bytes {
+                                object_writer.write::<_, _, 8>(&prepared_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_wait_ms) = prepared_wait_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_wait_ms);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<CacheWant>> for CacheWant {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheWant> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<CacheWant>> for CacheWant {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<CacheWant>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<CacheWant> for CacheWant {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheWant> {
+                    CacheWant::create(builder, self.cache, self.bytes, self.wait_ms)
+                }
+            }
+
+            /// Builder for serializing an instance of the [CacheWant] type.
+            ///
+            /// Can be created using the [CacheWant::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct CacheWantBuilder<State>(State);
+
+            impl CacheWantBuilder<()> {
+                /// Setter for the [`cache` field](CacheWant#structfield.cache).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache<T0>(self, value: T0) -> CacheWantBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    CacheWantBuilder((value,))
+                }
+
+                /// Sets the [`cache` field](CacheWant#structfield.cache) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache_as_null(self) -> CacheWantBuilder<((),)> {
+                    self.cache(())
+                }
+            }
+
+            impl<T0> CacheWantBuilder<(T0,)> {
+                /// Setter for the [`bytes` field](CacheWant#structfield.bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes<T1>(self, value: T1) -> CacheWantBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0,) = self.0;
+                    CacheWantBuilder((v0, value))
+                }
+
+                /// Sets the [`bytes` field](CacheWant#structfield.bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes_as_default(self) -> CacheWantBuilder<(T0, ::planus::DefaultValue)> {
+                    self.bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> CacheWantBuilder<(T0, T1)> {
+                /// Setter for the [`wait_ms` field](CacheWant#structfield.wait_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn wait_ms<T2>(self, value: T2) -> CacheWantBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1) = self.0;
+                    CacheWantBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`wait_ms` field](CacheWant#structfield.wait_ms) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn wait_ms_as_default(
+                    self,
+                ) -> CacheWantBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.wait_ms(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> CacheWantBuilder<(T0, T1, T2)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [CacheWant].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheWant>
+                where
+                    Self: ::planus::WriteAsOffset<CacheWant>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAs<::planus::Offset<CacheWant>> for CacheWantBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<CacheWant>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheWant> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<CacheWant>>
+                for CacheWantBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<CacheWant>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<CacheWant>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<CacheWant> for CacheWantBuilder<(T0, T1, T2)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheWant> {
+                    let (v0, v1, v2) = &self.0;
+                    CacheWant::create(builder, v0, v1, v2)
+                }
+            }
+
+            /// Reference to a deserialized [CacheWant].
+            #[derive(Copy, Clone)]
+            pub struct CacheWantRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> CacheWantRef<'a> {
+                /// Getter for the [`cache` field](CacheWant#structfield.cache).
+                #[inline]
+                pub fn cache(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "CacheWant", "cache")
+                }
+
+                /// Getter for the [`bytes` field](CacheWant#structfield.bytes).
+                #[inline]
+                pub fn bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(self.0.access(1, "CacheWant", "bytes")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`wait_ms` field](CacheWant#structfield.wait_ms).
+                #[inline]
+                pub fn wait_ms(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(2, "CacheWant", "wait_ms")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for CacheWantRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("CacheWantRef");
+                    if let ::core::option::Option::Some(field_cache) = self.cache().transpose() {
+                        f.field("cache", &field_cache);
+                    }
+                    f.field("bytes", &self.bytes());
+                    f.field("wait_ms", &self.wait_ms());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<CacheWantRef<'a>> for CacheWant {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: CacheWantRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        cache: value.cache()?.map(::core::convert::Into::into),
+                        bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
+                        wait_ms: ::core::convert::TryInto::try_into(value.wait_ms()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for CacheWantRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for CacheWantRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[CacheWantRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<CacheWant>> for CacheWant {
+                type Value = ::planus::Offset<CacheWant>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<CacheWant>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for CacheWantRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[CacheWantRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `CacheGave` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `CacheGave` in the file `schema/wire.fbs:346`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct CacheGave {
+                /// The field `cache` in the table `CacheGave`
+                pub cache: ::core::option::Option<self::Id>,
+                /// The field `ask` in the table `CacheGave`
+                pub ask: u64,
+                /// The field `bytes` in the table `CacheGave`
+                pub bytes: u64,
+                /// The field `outcome` in the table `CacheGave`
+                pub outcome: u8,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for CacheGave {
+                fn default() -> Self {
+                    Self {
+                        cache: ::core::default::Default::default(),
+                        ask: 0,
+                        bytes: 0,
+                        outcome: 0,
+                    }
+                }
+            }
+
+            impl CacheGave {
+                /// Creates a [CacheGaveBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> CacheGaveBuilder<()> {
+                    CacheGaveBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_cache: impl ::planus::WriteAsOptional<self::Id>,
+                    field_ask: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_outcome: impl ::planus::WriteAsDefault<u8, u8>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_cache = field_cache.prepare(builder);
+                    let prepared_ask = field_ask.prepare(builder, &0);
+                    let prepared_bytes = field_bytes.prepare(builder, &0);
+                    let prepared_outcome = field_outcome.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<12> =
+                        ::core::default::Default::default();
+                    if prepared_cache.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_ask.is_some() {
+                        table_writer.write_entry::<u64>(1);
+                    }
+                    if prepared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(2);
+                    }
+                    if prepared_outcome.is_some() {
+                        table_writer.write_entry::<u8>(3);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_cache) = prepared_cache {
+                                object_writer.write::<_, _, 16>(&prepared_cache);
+                            }
+                            if let ::core::option::Option::Some(prepared_ask) = prepared_ask {
+                                object_writer.write::<_, _, 8>(&prepared_ask);
+                            }
+                            if let ::core::option::Option::Some(prepared_bytes) = prepared_bytes {
+                                object_writer.write::<_, _, 8>(&prepared_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_outcome) = prepared_outcome
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_outcome);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<CacheGave>> for CacheGave {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheGave> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<CacheGave>> for CacheGave {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<CacheGave>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<CacheGave> for CacheGave {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheGave> {
+                    CacheGave::create(builder, self.cache, self.ask, self.bytes, self.outcome)
+                }
+            }
+
+            /// Builder for serializing an instance of the [CacheGave] type.
+            ///
+            /// Can be created using the [CacheGave::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct CacheGaveBuilder<State>(State);
+
+            impl CacheGaveBuilder<()> {
+                /// Setter for the [`cache` field](CacheGave#structfield.cache).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache<T0>(self, value: T0) -> CacheGaveBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    CacheGaveBuilder((value,))
+                }
+
+                /// Sets the [`cache` field](CacheGave#structfield.cache) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache_as_null(self) -> CacheGaveBuilder<((),)> {
+                    self.cache(())
+                }
+            }
+
+            impl<T0> CacheGaveBuilder<(T0,)> {
+                /// Setter for the [`ask` field](CacheGave#structfield.ask).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ask<T1>(self, value: T1) -> CacheGaveBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0,) = self.0;
+                    CacheGaveBuilder((v0, value))
+                }
+
+                /// Sets the [`ask` field](CacheGave#structfield.ask) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ask_as_default(self) -> CacheGaveBuilder<(T0, ::planus::DefaultValue)> {
+                    self.ask(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> CacheGaveBuilder<(T0, T1)> {
+                /// Setter for the [`bytes` field](CacheGave#structfield.bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes<T2>(self, value: T2) -> CacheGaveBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1) = self.0;
+                    CacheGaveBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`bytes` field](CacheGave#structfield.bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes_as_default(
+                    self,
+                ) -> CacheGaveBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> CacheGaveBuilder<(T0, T1, T2)> {
+                /// Setter for the [`outcome` field](CacheGave#structfield.outcome).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn outcome<T3>(self, value: T3) -> CacheGaveBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    CacheGaveBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`outcome` field](CacheGave#structfield.outcome) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn outcome_as_default(
+                    self,
+                ) -> CacheGaveBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.outcome(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> CacheGaveBuilder<(T0, T1, T2, T3)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [CacheGave].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheGave>
+                where
+                    Self: ::planus::WriteAsOffset<CacheGave>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u8, u8>,
+            > ::planus::WriteAs<::planus::Offset<CacheGave>>
+                for CacheGaveBuilder<(T0, T1, T2, T3)>
+            {
+                type Prepared = ::planus::Offset<CacheGave>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheGave> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u8, u8>,
+            > ::planus::WriteAsOptional<::planus::Offset<CacheGave>>
+                for CacheGaveBuilder<(T0, T1, T2, T3)>
+            {
+                type Prepared = ::planus::Offset<CacheGave>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<CacheGave>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u8, u8>,
+            > ::planus::WriteAsOffset<CacheGave> for CacheGaveBuilder<(T0, T1, T2, T3)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheGave> {
+                    let (v0, v1, v2, v3) = &self.0;
+                    CacheGave::create(builder, v0, v1, v2, v3)
+                }
+            }
+
+            /// Reference to a deserialized [CacheGave].
+            #[derive(Copy, Clone)]
+            pub struct CacheGaveRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> CacheGaveRef<'a> {
+                /// Getter for the [`cache` field](CacheGave#structfield.cache).
+                #[inline]
+                pub fn cache(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "CacheGave", "cache")
+                }
+
+                /// Getter for the [`ask` field](CacheGave#structfield.ask).
+                #[inline]
+                pub fn ask(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(self.0.access(1, "CacheGave", "ask")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`bytes` field](CacheGave#structfield.bytes).
+                #[inline]
+                pub fn bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(self.0.access(2, "CacheGave", "bytes")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`outcome` field](CacheGave#structfield.outcome).
+                #[inline]
+                pub fn outcome(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(3, "CacheGave", "outcome")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for CacheGaveRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("CacheGaveRef");
+                    if let ::core::option::Option::Some(field_cache) = self.cache().transpose() {
+                        f.field("cache", &field_cache);
+                    }
+                    f.field("ask", &self.ask());
+                    f.field("bytes", &self.bytes());
+                    f.field("outcome", &self.outcome());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<CacheGaveRef<'a>> for CacheGave {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: CacheGaveRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        cache: value.cache()?.map(::core::convert::Into::into),
+                        ask: ::core::convert::TryInto::try_into(value.ask()?)?,
+                        bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
+                        outcome: ::core::convert::TryInto::try_into(value.outcome()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for CacheGaveRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for CacheGaveRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[CacheGaveRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<CacheGave>> for CacheGave {
+                type Value = ::planus::Offset<CacheGave>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<CacheGave>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for CacheGaveRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[CacheGaveRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:310`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:355`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum RequestBody {
                 /// The variant of type `Hello` in the union `RequestBody`
@@ -15038,6 +17148,21 @@ mod root {
 
                 /// The variant of type `AccountList` in the union `RequestBody`
                 AccountList(::planus::alloc::boxed::Box<self::AccountList>),
+
+                /// The variant of type `CacheOpen` in the union `RequestBody`
+                CacheOpen(::planus::alloc::boxed::Box<self::CacheOpen>),
+
+                /// The variant of type `CacheClose` in the union `RequestBody`
+                CacheClose(::planus::alloc::boxed::Box<self::CacheClose>),
+
+                /// The variant of type `CacheList` in the union `RequestBody`
+                CacheList(::planus::alloc::boxed::Box<self::CacheList>),
+
+                /// The variant of type `CacheWant` in the union `RequestBody`
+                CacheWant(::planus::alloc::boxed::Box<self::CacheWant>),
+
+                /// The variant of type `CacheGave` in the union `RequestBody`
+                CacheGave(::planus::alloc::boxed::Box<self::CacheGave>),
             }
 
             impl RequestBody {
@@ -15326,6 +17451,46 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(35, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_cache_open(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::CacheOpen>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(36, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_cache_close(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::CacheClose>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(37, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_cache_list(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::CacheList>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(38, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_cache_want(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::CacheWant>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(39, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_cache_gave(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::CacheGave>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(40, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<RequestBody> for RequestBody {
@@ -15367,6 +17532,11 @@ mod root {
                         Self::StartReport(value) => Self::create_start_report(builder, value),
                         Self::MovesExpected(value) => Self::create_moves_expected(builder, value),
                         Self::AccountList(value) => Self::create_account_list(builder, value),
+                        Self::CacheOpen(value) => Self::create_cache_open(builder, value),
+                        Self::CacheClose(value) => Self::create_cache_close(builder, value),
+                        Self::CacheList(value) => Self::create_cache_list(builder, value),
+                        Self::CacheWant(value) => Self::create_cache_want(builder, value),
+                        Self::CacheGave(value) => Self::create_cache_gave(builder, value),
                     }
                 }
             }
@@ -15790,6 +17960,66 @@ mod root {
                 ) -> RequestBodyBuilder<::planus::Initialized<35, T>>
                 where
                     T: ::planus::WriteAsOffset<self::AccountList>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`CacheOpen` variant](RequestBody#variant.CacheOpen).
+                #[inline]
+                pub fn cache_open<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<36, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::CacheOpen>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`CacheClose` variant](RequestBody#variant.CacheClose).
+                #[inline]
+                pub fn cache_close<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<37, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::CacheClose>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`CacheList` variant](RequestBody#variant.CacheList).
+                #[inline]
+                pub fn cache_list<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<38, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::CacheList>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`CacheWant` variant](RequestBody#variant.CacheWant).
+                #[inline]
+                pub fn cache_want<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<39, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::CacheWant>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`CacheGave` variant](RequestBody#variant.CacheGave).
+                #[inline]
+                pub fn cache_gave<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<40, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::CacheGave>,
                 {
                     RequestBodyBuilder(::planus::Initialized(value))
                 }
@@ -16719,6 +18949,136 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<36, T>>
+            where
+                T: ::planus::WriteAsOffset<self::CacheOpen>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(36, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<36, T>>
+            where
+                T: ::planus::WriteAsOffset<self::CacheOpen>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<37, T>>
+            where
+                T: ::planus::WriteAsOffset<self::CacheClose>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(37, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<37, T>>
+            where
+                T: ::planus::WriteAsOffset<self::CacheClose>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<38, T>>
+            where
+                T: ::planus::WriteAsOffset<self::CacheList>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(38, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<38, T>>
+            where
+                T: ::planus::WriteAsOffset<self::CacheList>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<39, T>>
+            where
+                T: ::planus::WriteAsOffset<self::CacheWant>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(39, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<39, T>>
+            where
+                T: ::planus::WriteAsOffset<self::CacheWant>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<40, T>>
+            where
+                T: ::planus::WriteAsOffset<self::CacheGave>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(40, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<40, T>>
+            where
+                T: ::planus::WriteAsOffset<self::CacheGave>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [RequestBody].
             #[derive(Copy, Clone, Debug)]
@@ -16758,6 +19118,11 @@ mod root {
                 StartReport(self::StartReportRef<'a>),
                 MovesExpected(self::MovesExpectedRef<'a>),
                 AccountList(self::AccountListRef<'a>),
+                CacheOpen(self::CacheOpenRef<'a>),
+                CacheClose(self::CacheCloseRef<'a>),
+                CacheList(self::CacheListRef<'a>),
+                CacheWant(self::CacheWantRef<'a>),
+                CacheGave(self::CacheGaveRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<RequestBodyRef<'a>> for RequestBody {
@@ -16974,6 +19339,36 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        RequestBodyRef::CacheOpen(value) => {
+                            Self::CacheOpen(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::CacheClose(value) => {
+                            Self::CacheClose(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::CacheList(value) => {
+                            Self::CacheList(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::CacheWant(value) => {
+                            Self::CacheWant(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::CacheGave(value) => {
+                            Self::CacheGave(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -17090,6 +19485,21 @@ mod root {
                         35 => ::core::result::Result::Ok(Self::AccountList(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        36 => ::core::result::Result::Ok(Self::CacheOpen(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        37 => ::core::result::Result::Ok(Self::CacheClose(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        38 => ::core::result::Result::Ok(Self::CacheList(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        39 => ::core::result::Result::Ok(Self::CacheWant(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        40 => ::core::result::Result::Ok(Self::CacheGave(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -17104,7 +19514,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:348`
+            /// * Table `Request` in the file `schema/wire.fbs:398`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Request {
                 /// The field `number` in the table `Request`
@@ -17418,7 +19828,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:356`
+            /// * Table `Welcome` in the file `schema/wire.fbs:406`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Welcome {
                 /// The field `version` in the table `Welcome`
@@ -18127,7 +20537,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:372`
+            /// * Table `Claimed` in the file `schema/wire.fbs:422`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Claimed {
                 /// The field `refused` in the table `Claimed`
@@ -18392,7 +20802,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:376`
+            /// * Table `Done` in the file `schema/wire.fbs:426`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Done {}
 
@@ -18589,7 +20999,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:378`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:428`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInfo {
                 /// The field `tensor` in the table `TensorInfo`
@@ -20426,7 +22836,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:402`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:452`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorReply {
                 /// The field `info` in the table `TensorReply`
@@ -20956,7 +23366,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:413`
+            /// * Table `Published` in the file `schema/wire.fbs:463`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Published {
                 /// The field `generation` in the table `Published`
@@ -21212,7 +23622,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:417`
+            /// * Table `Moved` in the file `schema/wire.fbs:467`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Moved {
                 /// The field `bytes` in the table `Moved`
@@ -21513,7 +23923,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:423`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:473`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartInfo {
                 /// The field `tensor` in the table `PartInfo`
@@ -21870,7 +24280,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:429`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:479`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInfo {
                 /// The field `version` in the table `VersionInfo`
@@ -24047,7 +26457,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:459`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:509`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionReply {
                 /// The field `info` in the table `VersionReply`
@@ -24641,7 +27051,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:470`
+            /// * Table `Slabs` in the file `schema/wire.fbs:520`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Slabs {
                 /// The field `first` in the table `Slabs`
@@ -24931,7 +27341,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:476`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:526`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionDetails {
                 /// The field `info` in the table `VersionDetails`
@@ -25336,7 +27746,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:482`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:532`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelInfo {
                 /// The field `name` in the table `ModelInfo`
@@ -25708,7 +28118,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:488`
+            /// * Table `Models` in the file `schema/wire.fbs:538`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Models {
                 /// The field `models` in the table `Models`
@@ -25984,7 +28394,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:492`
+            /// * Table `Swapped` in the file `schema/wire.fbs:542`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Swapped {
                 /// The field `current` in the table `Swapped`
@@ -26307,7 +28717,7 @@ mod root {
             /// The table `GroupDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDevice` in the file `schema/wire.fbs:499`
+            /// * Table `GroupDevice` in the file `schema/wire.fbs:549`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDevice {
                 /// The field `device` in the table `GroupDevice`
@@ -27126,7 +29536,7 @@ mod root {
             /// The table `GroupInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInfo` in the file `schema/wire.fbs:517`
+            /// * Table `GroupInfo` in the file `schema/wire.fbs:567`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInfo {
                 /// The field `name` in the table `GroupInfo`
@@ -27149,6 +29559,8 @@ mod root {
                 pub broken: bool,
                 /// The field `devices` in the table `GroupInfo`
                 pub devices: ::core::option::Option<::planus::alloc::vec::Vec<self::GroupDevice>>,
+                /// The field `ends_silent` in the table `GroupInfo`
+                pub ends_silent: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -27165,6 +29577,7 @@ mod root {
                         stuck: false,
                         broken: false,
                         devices: ::core::default::Default::default(),
+                        ends_silent: false,
                     }
                 }
             }
@@ -27193,6 +29606,7 @@ mod root {
                     field_devices: impl ::planus::WriteAsOptional<
                         ::planus::Offset<[::planus::Offset<self::GroupDevice>]>,
                     >,
+                    field_ends_silent: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_name = field_name.prepare(builder);
                     let prepared_folder = field_folder.prepare(builder);
@@ -27204,8 +29618,9 @@ mod root {
                     let prepared_stuck = field_stuck.prepare(builder, &false);
                     let prepared_broken = field_broken.prepare(builder, &false);
                     let prepared_devices = field_devices.prepare(builder);
+                    let prepared_ends_silent = field_ends_silent.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<24> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<26> =
                         ::core::default::Default::default();
                     if prepared_name.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(0);
@@ -27239,6 +29654,9 @@ mod root {
                     }
                     if prepared_broken.is_some() {
                         table_writer.write_entry::<bool>(8);
+                    }
+                    if prepared_ends_silent.is_some() {
+                        table_writer.write_entry::<bool>(10);
                     }
 
                     unsafe {
@@ -27277,6 +29695,11 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_broken) = prepared_broken {
                                 object_writer.write::<_, _, 1>(&prepared_broken);
+                            }
+                            if let ::core::option::Option::Some(prepared_ends_silent) =
+                                prepared_ends_silent
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_ends_silent);
                             }
                         });
                     }
@@ -27320,6 +29743,7 @@ mod root {
                         self.stuck,
                         self.broken,
                         &self.devices,
+                        self.ends_silent,
                     )
                 }
             }
@@ -27562,6 +29986,45 @@ mod root {
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
                 GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
             {
+                /// Setter for the [`ends_silent` field](GroupInfo#structfield.ends_silent).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ends_silent<T10>(
+                    self,
+                    value: T10,
+                ) -> GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                where
+                    T10: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = self.0;
+                    GroupInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, value))
+                }
+
+                /// Sets the [`ends_silent` field](GroupInfo#structfield.ends_silent) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ends_silent_as_default(
+                    self,
+                ) -> GroupInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    ::planus::DefaultValue,
+                )> {
+                    self.ends_silent(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10>
+                GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [GroupInfo].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupInfo>
@@ -27583,8 +30046,9 @@ mod root {
                 T7: ::planus::WriteAsDefault<bool, bool>,
                 T8: ::planus::WriteAsDefault<bool, bool>,
                 T9: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::GroupDevice>]>>,
+                T10: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAs<::planus::Offset<GroupInfo>>
-                for GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                for GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
             {
                 type Prepared = ::planus::Offset<GroupInfo>;
 
@@ -27605,8 +30069,9 @@ mod root {
                 T7: ::planus::WriteAsDefault<bool, bool>,
                 T8: ::planus::WriteAsDefault<bool, bool>,
                 T9: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::GroupDevice>]>>,
+                T10: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOptional<::planus::Offset<GroupInfo>>
-                for GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                for GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
             {
                 type Prepared = ::planus::Offset<GroupInfo>;
 
@@ -27630,13 +30095,14 @@ mod root {
                 T7: ::planus::WriteAsDefault<bool, bool>,
                 T8: ::planus::WriteAsDefault<bool, bool>,
                 T9: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::GroupDevice>]>>,
+                T10: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOffset<GroupInfo>
-                for GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                for GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupInfo> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = &self.0;
-                    GroupInfo::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = &self.0;
+                    GroupInfo::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10)
                 }
             }
 
@@ -27729,6 +30195,16 @@ mod root {
                 > {
                     self.0.access(9, "GroupInfo", "devices")
                 }
+
+                /// Getter for the [`ends_silent` field](GroupInfo#structfield.ends_silent).
+                #[inline]
+                pub fn ends_silent(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(10, "GroupInfo", "ends_silent")?
+                            .unwrap_or(false),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for GroupInfoRef<'a> {
@@ -27753,6 +30229,7 @@ mod root {
                     {
                         f.field("devices", &field_devices);
                     }
+                    f.field("ends_silent", &self.ends_silent());
                     f.finish()
                 }
             }
@@ -27781,6 +30258,7 @@ mod root {
                         } else {
                             ::core::option::Option::None
                         },
+                        ends_silent: ::core::convert::TryInto::try_into(value.ends_silent()?)?,
                     })
                 }
             }
@@ -27861,7 +30339,7 @@ mod root {
             /// The table `MemberDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberDevice` in the file `schema/wire.fbs:536`
+            /// * Table `MemberDevice` in the file `schema/wire.fbs:588`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberDevice {
                 /// The field `device` in the table `MemberDevice`
@@ -27878,6 +30356,8 @@ mod root {
                 pub folded_bytes: u64,
                 /// The field `physical_bytes` in the table `MemberDevice`
                 pub physical_bytes: ::core::option::Option<u64>,
+                /// The field `idle_bytes` in the table `MemberDevice`
+                pub idle_bytes: u64,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -27891,6 +30371,7 @@ mod root {
                         shared_bytes: 0,
                         folded_bytes: 0,
                         physical_bytes: ::core::default::Default::default(),
+                        idle_bytes: 0,
                     }
                 }
             }
@@ -27912,6 +30393,7 @@ mod root {
                     field_shared_bytes: impl ::planus::WriteAsDefault<u64, u64>,
                     field_folded_bytes: impl ::planus::WriteAsDefault<u64, u64>,
                     field_physical_bytes: impl ::planus::WriteAsOptional<u64>,
+                    field_idle_bytes: impl ::planus::WriteAsDefault<u64, u64>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_device = field_device.prepare(builder);
                     let prepared_charged_bytes = field_charged_bytes.prepare(builder, &0);
@@ -27920,8 +30402,9 @@ mod root {
                     let prepared_shared_bytes = field_shared_bytes.prepare(builder, &0);
                     let prepared_folded_bytes = field_folded_bytes.prepare(builder, &0);
                     let prepared_physical_bytes = field_physical_bytes.prepare(builder);
+                    let prepared_idle_bytes = field_idle_bytes.prepare(builder, &0);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<18> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
                         ::core::default::Default::default();
                     if prepared_charged_bytes.is_some() {
                         table_writer.write_entry::<u64>(1);
@@ -27940,6 +30423,9 @@ mod root {
                     }
                     if prepared_physical_bytes.is_some() {
                         table_writer.write_entry::<u64>(6);
+                    }
+                    if prepared_idle_bytes.is_some() {
+                        table_writer.write_entry::<u64>(7);
                     }
                     if prepared_device.is_some() {
                         table_writer.write_entry::<::planus::Offset<[u8]>>(0);
@@ -27976,6 +30462,11 @@ mod root {
                                 prepared_physical_bytes
                             {
                                 object_writer.write::<_, _, 8>(&prepared_physical_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_idle_bytes) =
+                                prepared_idle_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_idle_bytes);
                             }
                             if let ::core::option::Option::Some(prepared_device) = prepared_device {
                                 object_writer.write::<_, _, 4>(&prepared_device);
@@ -28025,6 +30516,7 @@ mod root {
                         self.shared_bytes,
                         self.folded_bytes,
                         self.physical_bytes,
+                        self.idle_bytes,
                     )
                 }
             }
@@ -28198,6 +30690,32 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6> MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`idle_bytes` field](MemberDevice#structfield.idle_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn idle_bytes<T7>(
+                    self,
+                    value: T7,
+                ) -> MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    MemberDeviceBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`idle_bytes` field](MemberDevice#structfield.idle_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn idle_bytes_as_default(
+                    self,
+                ) -> MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.idle_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [MemberDevice].
                 #[inline]
                 pub fn finish(
@@ -28219,8 +30737,9 @@ mod root {
                 T4: ::planus::WriteAsDefault<u64, u64>,
                 T5: ::planus::WriteAsDefault<u64, u64>,
                 T6: ::planus::WriteAsOptional<u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
             > ::planus::WriteAs<::planus::Offset<MemberDevice>>
-                for MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                for MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
             {
                 type Prepared = ::planus::Offset<MemberDevice>;
 
@@ -28241,8 +30760,9 @@ mod root {
                 T4: ::planus::WriteAsDefault<u64, u64>,
                 T5: ::planus::WriteAsDefault<u64, u64>,
                 T6: ::planus::WriteAsOptional<u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
             > ::planus::WriteAsOptional<::planus::Offset<MemberDevice>>
-                for MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                for MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
             {
                 type Prepared = ::planus::Offset<MemberDevice>;
 
@@ -28263,16 +30783,17 @@ mod root {
                 T4: ::planus::WriteAsDefault<u64, u64>,
                 T5: ::planus::WriteAsDefault<u64, u64>,
                 T6: ::planus::WriteAsOptional<u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
             > ::planus::WriteAsOffset<MemberDevice>
-                for MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                for MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<MemberDevice> {
-                    let (v0, v1, v2, v3, v4, v5, v6) = &self.0;
-                    MemberDevice::create(builder, v0, v1, v2, v3, v4, v5, v6)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
+                    MemberDevice::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
                 }
             }
 
@@ -28342,6 +30863,14 @@ mod root {
                 pub fn physical_bytes(&self) -> ::planus::Result<::core::option::Option<u64>> {
                     self.0.access(6, "MemberDevice", "physical_bytes")
                 }
+
+                /// Getter for the [`idle_bytes` field](MemberDevice#structfield.idle_bytes).
+                #[inline]
+                pub fn idle_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(7, "MemberDevice", "idle_bytes")?.unwrap_or(0),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for MemberDeviceRef<'a> {
@@ -28360,6 +30889,7 @@ mod root {
                     {
                         f.field("physical_bytes", &field_physical_bytes);
                     }
+                    f.field("idle_bytes", &self.idle_bytes());
                     f.finish()
                 }
             }
@@ -28385,6 +30915,7 @@ mod root {
                         } else {
                             ::core::option::Option::None
                         },
+                        idle_bytes: ::core::convert::TryInto::try_into(value.idle_bytes()?)?,
                     })
                 }
             }
@@ -28465,7 +30996,7 @@ mod root {
             /// The table `MemberInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberInfo` in the file `schema/wire.fbs:548`
+            /// * Table `MemberInfo` in the file `schema/wire.fbs:602`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberInfo {
                 /// The field `slot` in the table `MemberInfo`
@@ -28482,6 +31013,8 @@ mod root {
                 pub alive: bool,
                 /// The field `devices` in the table `MemberInfo`
                 pub devices: ::core::option::Option<::planus::alloc::vec::Vec<self::MemberDevice>>,
+                /// The field `cache` in the table `MemberInfo`
+                pub cache: ::core::option::Option<::planus::alloc::string::String>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -28495,6 +31028,7 @@ mod root {
                         started_unix_ms: ::core::default::Default::default(),
                         alive: false,
                         devices: ::core::default::Default::default(),
+                        cache: ::core::default::Default::default(),
                     }
                 }
             }
@@ -28520,6 +31054,9 @@ mod root {
                     field_devices: impl ::planus::WriteAsOptional<
                         ::planus::Offset<[::planus::Offset<self::MemberDevice>]>,
                     >,
+                    field_cache: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
                 ) -> ::planus::Offset<Self> {
                     let prepared_slot = field_slot.prepare(builder, &0);
                     let prepared_pid = field_pid.prepare(builder, &0);
@@ -28528,8 +31065,9 @@ mod root {
                     let prepared_started_unix_ms = field_started_unix_ms.prepare(builder);
                     let prepared_alive = field_alive.prepare(builder, &false);
                     let prepared_devices = field_devices.prepare(builder);
+                    let prepared_cache = field_cache.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<18> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
                         ::core::default::Default::default();
                     if prepared_started_unix_ms.is_some() {
                         table_writer.write_entry::<u64>(4);
@@ -28548,6 +31086,9 @@ mod root {
                     }
                     if prepared_devices.is_some() {
                         table_writer.write_entry::<::planus::Offset<[::planus::Offset<self::MemberDevice>]>>(6);
+                    }
+                    if prepared_cache.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(7);
                     }
                     if prepared_alive.is_some() {
                         table_writer.write_entry::<bool>(5);
@@ -28578,6 +31119,9 @@ mod root {
                             if let ::core::option::Option::Some(prepared_devices) = prepared_devices
                             {
                                 object_writer.write::<_, _, 4>(&prepared_devices);
+                            }
+                            if let ::core::option::Option::Some(prepared_cache) = prepared_cache {
+                                object_writer.write::<_, _, 4>(&prepared_cache);
                             }
                             if let ::core::option::Option::Some(prepared_alive) = prepared_alive {
                                 object_writer.write::<_, _, 1>(&prepared_alive);
@@ -28621,6 +31165,7 @@ mod root {
                         self.started_unix_ms,
                         self.alive,
                         &self.devices,
+                        &self.cache,
                     )
                 }
             }
@@ -28783,6 +31328,29 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6> MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`cache` field](MemberInfo#structfield.cache).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache<T7>(
+                    self,
+                    value: T7,
+                ) -> MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    MemberInfoBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`cache` field](MemberInfo#structfield.cache) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache_as_null(self) -> MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, ())> {
+                    self.cache(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [MemberInfo].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<MemberInfo>
@@ -28801,8 +31369,9 @@ mod root {
                 T4: ::planus::WriteAsOptional<u64>,
                 T5: ::planus::WriteAsDefault<bool, bool>,
                 T6: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MemberDevice>]>>,
+                T7: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAs<::planus::Offset<MemberInfo>>
-                for MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                for MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
             {
                 type Prepared = ::planus::Offset<MemberInfo>;
 
@@ -28820,8 +31389,9 @@ mod root {
                 T4: ::planus::WriteAsOptional<u64>,
                 T5: ::planus::WriteAsDefault<bool, bool>,
                 T6: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MemberDevice>]>>,
+                T7: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAsOptional<::planus::Offset<MemberInfo>>
-                for MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                for MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
             {
                 type Prepared = ::planus::Offset<MemberInfo>;
 
@@ -28842,13 +31412,14 @@ mod root {
                 T4: ::planus::WriteAsOptional<u64>,
                 T5: ::planus::WriteAsDefault<bool, bool>,
                 T6: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MemberDevice>]>>,
+                T7: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAsOffset<MemberInfo>
-                for MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                for MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<MemberInfo> {
-                    let (v0, v1, v2, v3, v4, v5, v6) = &self.0;
-                    MemberInfo::create(builder, v0, v1, v2, v3, v4, v5, v6)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
+                    MemberInfo::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
                 }
             }
 
@@ -28909,6 +31480,15 @@ mod root {
                 > {
                     self.0.access(6, "MemberInfo", "devices")
                 }
+
+                /// Getter for the [`cache` field](MemberInfo#structfield.cache).
+                #[inline]
+                pub fn cache(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(7, "MemberInfo", "cache")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for MemberInfoRef<'a> {
@@ -28934,6 +31514,9 @@ mod root {
                     if let ::core::option::Option::Some(field_devices) = self.devices().transpose()
                     {
                         f.field("devices", &field_devices);
+                    }
+                    if let ::core::option::Option::Some(field_cache) = self.cache().transpose() {
+                        f.field("cache", &field_cache);
                     }
                     f.finish()
                 }
@@ -28972,6 +31555,7 @@ mod root {
                         } else {
                             ::core::option::Option::None
                         },
+                        cache: value.cache()?.map(::core::convert::Into::into),
                     })
                 }
             }
@@ -29052,7 +31636,7 @@ mod root {
             /// The table `GroupDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDetails` in the file `schema/wire.fbs:559`
+            /// * Table `GroupDetails` in the file `schema/wire.fbs:615`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDetails {
                 /// The field `info` in the table `GroupDetails`
@@ -29399,7 +31983,7 @@ mod root {
             /// The table `Groups` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Groups` in the file `schema/wire.fbs:564`
+            /// * Table `Groups` in the file `schema/wire.fbs:620`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Groups {
                 /// The field `groups` in the table `Groups`
@@ -29675,7 +32259,7 @@ mod root {
             /// The table `GroupJoined` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoined` in the file `schema/wire.fbs:568`
+            /// * Table `GroupJoined` in the file `schema/wire.fbs:624`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoined {
                 /// The field `name` in the table `GroupJoined`
@@ -30053,7 +32637,7 @@ mod root {
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:574`
+            /// * Table `Collected` in the file `schema/wire.fbs:630`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Collected {
                 /// The field `tensors` in the table `Collected`
@@ -30422,7 +33006,7 @@ mod root {
             /// The table `ResourceUse` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ResourceUse` in the file `schema/wire.fbs:581`
+            /// * Table `ResourceUse` in the file `schema/wire.fbs:637`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ResourceUse {
                 /// The field `name` in the table `ResourceUse`
@@ -30897,7 +33481,7 @@ mod root {
             /// The table `UserAccount` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `UserAccount` in the file `schema/wire.fbs:592`
+            /// * Table `UserAccount` in the file `schema/wire.fbs:648`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct UserAccount {
                 /// The field `user` in the table `UserAccount`
@@ -31239,7 +33823,7 @@ mod root {
             /// The table `Accounts` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Accounts` in the file `schema/wire.fbs:597`
+            /// * Table `Accounts` in the file `schema/wire.fbs:653`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Accounts {
                 /// The field `users` in the table `Accounts`
@@ -31576,7 +34160,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:604`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:660`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Upgrading {
                 /// The field `from_version` in the table `Upgrading`
@@ -31893,7 +34477,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:609`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:665`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseInfo {
                 /// The field `tensor` in the table `LeaseInfo`
@@ -32547,7 +35131,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:622`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:678`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDetails {
                 /// The field `info` in the table `TensorDetails`
@@ -32893,7 +35477,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:627`
+            /// * Table `Tensors` in the file `schema/wire.fbs:683`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Tensors {
                 /// The field `tensors` in the table `Tensors`
@@ -33171,7 +35755,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:631`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:687`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ClientInfo {
                 /// The field `client` in the table `ClientInfo`
@@ -33791,7 +36375,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:644`
+            /// * Table `Clients` in the file `schema/wire.fbs:700`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Clients {
                 /// The field `clients` in the table `Clients`
@@ -34069,7 +36653,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:648`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:704`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct DeviceInfo {
                 /// The field `device` in the table `DeviceInfo`
@@ -35074,7 +37658,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:670`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:726`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MoverInfo {
                 /// The field `device` in the table `MoverInfo`
@@ -35475,7 +38059,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:678`
+            /// * Table `Status` in the file `schema/wire.fbs:734`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Status {
                 /// The field `pond` in the table `Status`
@@ -37707,7 +40291,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:708`
+            /// * Table `Event` in the file `schema/wire.fbs:764`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Event {
                 /// The field `sequence` in the table `Event`
@@ -38292,7 +40876,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:720`
+            /// * Table `Holder` in the file `schema/wire.fbs:776`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Holder {
                 /// The field `user` in the table `Holder`
@@ -38301,6 +40885,8 @@ mod root {
                 pub bytes: u64,
                 /// The field `tensors` in the table `Holder`
                 pub tensors: u32,
+                /// The field `cache` in the table `Holder`
+                pub cache: ::core::option::Option<::planus::alloc::string::String>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -38310,6 +40896,7 @@ mod root {
                         user: 0,
                         bytes: 0,
                         tensors: 0,
+                        cache: ::core::default::Default::default(),
                     }
                 }
             }
@@ -38327,12 +40914,16 @@ mod root {
                     field_user: impl ::planus::WriteAsDefault<u32, u32>,
                     field_bytes: impl ::planus::WriteAsDefault<u64, u64>,
                     field_tensors: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_cache: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
                 ) -> ::planus::Offset<Self> {
                     let prepared_user = field_user.prepare(builder, &0);
                     let prepared_bytes = field_bytes.prepare(builder, &0);
                     let prepared_tensors = field_tensors.prepare(builder, &0);
+                    let prepared_cache = field_cache.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<12> =
                         ::core::default::Default::default();
                     if prepared_bytes.is_some() {
                         table_writer.write_entry::<u64>(1);
@@ -38342,6 +40933,9 @@ mod root {
                     }
                     if prepared_tensors.is_some() {
                         table_writer.write_entry::<u32>(2);
+                    }
+                    if prepared_cache.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(3);
                     }
 
                     unsafe {
@@ -38355,6 +40949,9 @@ mod root {
                             if let ::core::option::Option::Some(prepared_tensors) = prepared_tensors
                             {
                                 object_writer.write::<_, _, 4>(&prepared_tensors);
+                            }
+                            if let ::core::option::Option::Some(prepared_cache) = prepared_cache {
+                                object_writer.write::<_, _, 4>(&prepared_cache);
                             }
                         });
                     }
@@ -38386,7 +40983,7 @@ mod root {
             impl ::planus::WriteAsOffset<Holder> for Holder {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Holder> {
-                    Holder::create(builder, self.user, self.bytes, self.tensors)
+                    Holder::create(builder, self.user, self.bytes, self.tensors, &self.cache)
                 }
             }
 
@@ -38457,6 +41054,26 @@ mod root {
             }
 
             impl<T0, T1, T2> HolderBuilder<(T0, T1, T2)> {
+                /// Setter for the [`cache` field](Holder#structfield.cache).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache<T3>(self, value: T3) -> HolderBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    HolderBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`cache` field](Holder#structfield.cache) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache_as_null(self) -> HolderBuilder<(T0, T1, T2, ())> {
+                    self.cache(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> HolderBuilder<(T0, T1, T2, T3)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Holder].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Holder>
@@ -38471,7 +41088,8 @@ mod root {
                 T0: ::planus::WriteAsDefault<u32, u32>,
                 T1: ::planus::WriteAsDefault<u64, u64>,
                 T2: ::planus::WriteAsDefault<u32, u32>,
-            > ::planus::WriteAs<::planus::Offset<Holder>> for HolderBuilder<(T0, T1, T2)>
+                T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAs<::planus::Offset<Holder>> for HolderBuilder<(T0, T1, T2, T3)>
             {
                 type Prepared = ::planus::Offset<Holder>;
 
@@ -38485,7 +41103,9 @@ mod root {
                 T0: ::planus::WriteAsDefault<u32, u32>,
                 T1: ::planus::WriteAsDefault<u64, u64>,
                 T2: ::planus::WriteAsDefault<u32, u32>,
-            > ::planus::WriteAsOptional<::planus::Offset<Holder>> for HolderBuilder<(T0, T1, T2)>
+                T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOptional<::planus::Offset<Holder>>
+                for HolderBuilder<(T0, T1, T2, T3)>
             {
                 type Prepared = ::planus::Offset<Holder>;
 
@@ -38502,12 +41122,13 @@ mod root {
                 T0: ::planus::WriteAsDefault<u32, u32>,
                 T1: ::planus::WriteAsDefault<u64, u64>,
                 T2: ::planus::WriteAsDefault<u32, u32>,
-            > ::planus::WriteAsOffset<Holder> for HolderBuilder<(T0, T1, T2)>
+                T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOffset<Holder> for HolderBuilder<(T0, T1, T2, T3)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Holder> {
-                    let (v0, v1, v2) = &self.0;
-                    Holder::create(builder, v0, v1, v2)
+                    let (v0, v1, v2, v3) = &self.0;
+                    Holder::create(builder, v0, v1, v2, v3)
                 }
             }
 
@@ -38533,6 +41154,15 @@ mod root {
                 pub fn tensors(&self) -> ::planus::Result<u32> {
                     ::core::result::Result::Ok(self.0.access(2, "Holder", "tensors")?.unwrap_or(0))
                 }
+
+                /// Getter for the [`cache` field](Holder#structfield.cache).
+                #[inline]
+                pub fn cache(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(3, "Holder", "cache")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for HolderRef<'a> {
@@ -38541,6 +41171,9 @@ mod root {
                     f.field("user", &self.user());
                     f.field("bytes", &self.bytes());
                     f.field("tensors", &self.tensors());
+                    if let ::core::option::Option::Some(field_cache) = self.cache().transpose() {
+                        f.field("cache", &field_cache);
+                    }
                     f.finish()
                 }
             }
@@ -38554,6 +41187,7 @@ mod root {
                         user: ::core::convert::TryInto::try_into(value.user()?)?,
                         bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
                         tensors: ::core::convert::TryInto::try_into(value.tensors()?)?,
+                        cache: value.cache()?.map(::core::convert::Into::into),
                     })
                 }
             }
@@ -38634,7 +41268,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:726`
+            /// * Table `Failure` in the file `schema/wire.fbs:784`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Failure {
                 /// The field `kind` in the table `Failure`
@@ -39547,7 +42181,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:744`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:802`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct InMemfd {
                 /// The field `bytes` in the table `InMemfd`
@@ -39796,10 +42430,2338 @@ mod root {
                 }
             }
 
+            /// The table `CacheInfo` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `CacheInfo` in the file `schema/wire.fbs:806`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct CacheInfo {
+                /// The field `cache` in the table `CacheInfo`
+                pub cache: ::core::option::Option<self::Id>,
+                /// The field `name` in the table `CacheInfo`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `group` in the table `CacheInfo`
+                pub group: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `device` in the table `CacheInfo`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `pid` in the table `CacheInfo`
+                pub pid: u32,
+                /// The field `program` in the table `CacheInfo`
+                pub program: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `user` in the table `CacheInfo`
+                pub user: u32,
+                /// The field `reserved_bytes` in the table `CacheInfo`
+                pub reserved_bytes: u64,
+                /// The field `held_bytes` in the table `CacheInfo`
+                pub held_bytes: u64,
+                /// The field `idle_bytes` in the table `CacheInfo`
+                pub idle_bytes: u64,
+                /// The field `granule_bytes` in the table `CacheInfo`
+                pub granule_bytes: u64,
+                /// The field `segments` in the table `CacheInfo`
+                pub segments: u32,
+                /// The field `min_bytes` in the table `CacheInfo`
+                pub min_bytes: u64,
+                /// The field `weight` in the table `CacheInfo`
+                pub weight: u32,
+                /// The field `wanted_bytes` in the table `CacheInfo`
+                pub wanted_bytes: u64,
+                /// The field `asked_bytes` in the table `CacheInfo`
+                pub asked_bytes: u64,
+                /// The field `given_bytes` in the table `CacheInfo`
+                pub given_bytes: u64,
+                /// The field `got_bytes` in the table `CacheInfo`
+                pub got_bytes: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for CacheInfo {
+                fn default() -> Self {
+                    Self {
+                        cache: ::core::default::Default::default(),
+                        name: ::core::default::Default::default(),
+                        group: ::core::default::Default::default(),
+                        device: ::core::default::Default::default(),
+                        pid: 0,
+                        program: ::core::default::Default::default(),
+                        user: 0,
+                        reserved_bytes: 0,
+                        held_bytes: 0,
+                        idle_bytes: 0,
+                        granule_bytes: 0,
+                        segments: 0,
+                        min_bytes: 0,
+                        weight: 0,
+                        wanted_bytes: 0,
+                        asked_bytes: 0,
+                        given_bytes: 0,
+                        got_bytes: 0,
+                    }
+                }
+            }
+
+            impl CacheInfo {
+                /// Creates a [CacheInfoBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> CacheInfoBuilder<()> {
+                    CacheInfoBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_cache: impl ::planus::WriteAsOptional<self::Id>,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_group: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_pid: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_program: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_user: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_reserved_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_held_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_idle_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_granule_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_segments: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_min_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_weight: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_wanted_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_asked_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_given_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_got_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_cache = field_cache.prepare(builder);
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_group = field_group.prepare(builder);
+                    let prepared_device = field_device.prepare(builder);
+                    let prepared_pid = field_pid.prepare(builder, &0);
+                    let prepared_program = field_program.prepare(builder);
+                    let prepared_user = field_user.prepare(builder, &0);
+                    let prepared_reserved_bytes = field_reserved_bytes.prepare(builder, &0);
+                    let prepared_held_bytes = field_held_bytes.prepare(builder, &0);
+                    let prepared_idle_bytes = field_idle_bytes.prepare(builder, &0);
+                    let prepared_granule_bytes = field_granule_bytes.prepare(builder, &0);
+                    let prepared_segments = field_segments.prepare(builder, &0);
+                    let prepared_min_bytes = field_min_bytes.prepare(builder, &0);
+                    let prepared_weight = field_weight.prepare(builder, &0);
+                    let prepared_wanted_bytes = field_wanted_bytes.prepare(builder, &0);
+                    let prepared_asked_bytes = field_asked_bytes.prepare(builder, &0);
+                    let prepared_given_bytes = field_given_bytes.prepare(builder, &0);
+                    let prepared_got_bytes = field_got_bytes.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<40> =
+                        ::core::default::Default::default();
+                    if prepared_cache.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_reserved_bytes.is_some() {
+                        table_writer.write_entry::<u64>(7);
+                    }
+                    if prepared_held_bytes.is_some() {
+                        table_writer.write_entry::<u64>(8);
+                    }
+                    if prepared_idle_bytes.is_some() {
+                        table_writer.write_entry::<u64>(9);
+                    }
+                    if prepared_granule_bytes.is_some() {
+                        table_writer.write_entry::<u64>(10);
+                    }
+                    if prepared_min_bytes.is_some() {
+                        table_writer.write_entry::<u64>(12);
+                    }
+                    if prepared_wanted_bytes.is_some() {
+                        table_writer.write_entry::<u64>(14);
+                    }
+                    if prepared_asked_bytes.is_some() {
+                        table_writer.write_entry::<u64>(15);
+                    }
+                    if prepared_given_bytes.is_some() {
+                        table_writer.write_entry::<u64>(16);
+                    }
+                    if prepared_got_bytes.is_some() {
+                        table_writer.write_entry::<u64>(17);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+                    if prepared_group.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(2);
+                    }
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(3);
+                    }
+                    if prepared_pid.is_some() {
+                        table_writer.write_entry::<u32>(4);
+                    }
+                    if prepared_program.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(5);
+                    }
+                    if prepared_user.is_some() {
+                        table_writer.write_entry::<u32>(6);
+                    }
+                    if prepared_segments.is_some() {
+                        table_writer.write_entry::<u32>(11);
+                    }
+                    if prepared_weight.is_some() {
+                        table_writer.write_entry::<u32>(13);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_cache) = prepared_cache {
+                                object_writer.write::<_, _, 16>(&prepared_cache);
+                            }
+                            if let ::core::option::Option::Some(prepared_reserved_bytes) =
+                                prepared_reserved_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_reserved_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_held_bytes) =
+                                prepared_held_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_held_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_idle_bytes) =
+                                prepared_idle_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_idle_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_granule_bytes) =
+                                prepared_granule_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_granule_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_min_bytes) =
+                                prepared_min_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_min_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_wanted_bytes) =
+                                prepared_wanted_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_wanted_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_asked_bytes) =
+                                prepared_asked_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_asked_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_given_bytes) =
+                                prepared_given_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_given_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_got_bytes) =
+                                prepared_got_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_got_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                            if let ::core::option::Option::Some(prepared_group) = prepared_group {
+                                object_writer.write::<_, _, 4>(&prepared_group);
+                            }
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                            if let ::core::option::Option::Some(prepared_pid) = prepared_pid {
+                                object_writer.write::<_, _, 4>(&prepared_pid);
+                            }
+                            if let ::core::option::Option::Some(prepared_program) = prepared_program
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_program);
+                            }
+                            if let ::core::option::Option::Some(prepared_user) = prepared_user {
+                                object_writer.write::<_, _, 4>(&prepared_user);
+                            }
+                            if let ::core::option::Option::Some(prepared_segments) =
+                                prepared_segments
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_segments);
+                            }
+                            if let ::core::option::Option::Some(prepared_weight) = prepared_weight {
+                                object_writer.write::<_, _, 4>(&prepared_weight);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<CacheInfo>> for CacheInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<CacheInfo>> for CacheInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<CacheInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<CacheInfo> for CacheInfo {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheInfo> {
+                    CacheInfo::create(
+                        builder,
+                        self.cache,
+                        &self.name,
+                        &self.group,
+                        &self.device,
+                        self.pid,
+                        &self.program,
+                        self.user,
+                        self.reserved_bytes,
+                        self.held_bytes,
+                        self.idle_bytes,
+                        self.granule_bytes,
+                        self.segments,
+                        self.min_bytes,
+                        self.weight,
+                        self.wanted_bytes,
+                        self.asked_bytes,
+                        self.given_bytes,
+                        self.got_bytes,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [CacheInfo] type.
+            ///
+            /// Can be created using the [CacheInfo::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct CacheInfoBuilder<State>(State);
+
+            impl CacheInfoBuilder<()> {
+                /// Setter for the [`cache` field](CacheInfo#structfield.cache).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache<T0>(self, value: T0) -> CacheInfoBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    CacheInfoBuilder((value,))
+                }
+
+                /// Sets the [`cache` field](CacheInfo#structfield.cache) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache_as_null(self) -> CacheInfoBuilder<((),)> {
+                    self.cache(())
+                }
+            }
+
+            impl<T0> CacheInfoBuilder<(T0,)> {
+                /// Setter for the [`name` field](CacheInfo#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T1>(self, value: T1) -> CacheInfoBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    CacheInfoBuilder((v0, value))
+                }
+
+                /// Sets the [`name` field](CacheInfo#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> CacheInfoBuilder<(T0, ())> {
+                    self.name(())
+                }
+            }
+
+            impl<T0, T1> CacheInfoBuilder<(T0, T1)> {
+                /// Setter for the [`group` field](CacheInfo#structfield.group).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn group<T2>(self, value: T2) -> CacheInfoBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1) = self.0;
+                    CacheInfoBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`group` field](CacheInfo#structfield.group) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn group_as_null(self) -> CacheInfoBuilder<(T0, T1, ())> {
+                    self.group(())
+                }
+            }
+
+            impl<T0, T1, T2> CacheInfoBuilder<(T0, T1, T2)> {
+                /// Setter for the [`device` field](CacheInfo#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T3>(self, value: T3) -> CacheInfoBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    CacheInfoBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`device` field](CacheInfo#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> CacheInfoBuilder<(T0, T1, T2, ())> {
+                    self.device(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> CacheInfoBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`pid` field](CacheInfo#structfield.pid).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid<T4>(self, value: T4) -> CacheInfoBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    CacheInfoBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`pid` field](CacheInfo#structfield.pid) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid_as_default(
+                    self,
+                ) -> CacheInfoBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.pid(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> CacheInfoBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`program` field](CacheInfo#structfield.program).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn program<T5>(self, value: T5) -> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    CacheInfoBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`program` field](CacheInfo#structfield.program) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn program_as_null(self) -> CacheInfoBuilder<(T0, T1, T2, T3, T4, ())> {
+                    self.program(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`user` field](CacheInfo#structfield.user).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user<T6>(self, value: T6) -> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    CacheInfoBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`user` field](CacheInfo#structfield.user) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_as_default(
+                    self,
+                ) -> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, ::planus::DefaultValue)>
+                {
+                    self.user(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`reserved_bytes` field](CacheInfo#structfield.reserved_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn reserved_bytes<T7>(
+                    self,
+                    value: T7,
+                ) -> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    CacheInfoBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`reserved_bytes` field](CacheInfo#structfield.reserved_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn reserved_bytes_as_default(
+                    self,
+                ) -> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.reserved_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`held_bytes` field](CacheInfo#structfield.held_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn held_bytes<T8>(
+                    self,
+                    value: T8,
+                ) -> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    CacheInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`held_bytes` field](CacheInfo#structfield.held_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn held_bytes_as_default(
+                    self,
+                ) -> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ::planus::DefaultValue)>
+                {
+                    self.held_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
+                /// Setter for the [`idle_bytes` field](CacheInfo#structfield.idle_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn idle_bytes<T9>(
+                    self,
+                    value: T9,
+                ) -> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                where
+                    T9: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = self.0;
+                    CacheInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, value))
+                }
+
+                /// Sets the [`idle_bytes` field](CacheInfo#structfield.idle_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn idle_bytes_as_default(
+                    self,
+                ) -> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, ::planus::DefaultValue)>
+                {
+                    self.idle_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
+                CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
+                /// Setter for the [`granule_bytes` field](CacheInfo#structfield.granule_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn granule_bytes<T10>(
+                    self,
+                    value: T10,
+                ) -> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                where
+                    T10: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = self.0;
+                    CacheInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, value))
+                }
+
+                /// Sets the [`granule_bytes` field](CacheInfo#structfield.granule_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn granule_bytes_as_default(
+                    self,
+                ) -> CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    ::planus::DefaultValue,
+                )> {
+                    self.granule_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10>
+                CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                /// Setter for the [`segments` field](CacheInfo#structfield.segments).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn segments<T11>(
+                    self,
+                    value: T11,
+                ) -> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+                where
+                    T11: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = self.0;
+                    CacheInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, value))
+                }
+
+                /// Sets the [`segments` field](CacheInfo#structfield.segments) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn segments_as_default(
+                    self,
+                ) -> CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    ::planus::DefaultValue,
+                )> {
+                    self.segments(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11>
+                CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+            {
+                /// Setter for the [`min_bytes` field](CacheInfo#structfield.min_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn min_bytes<T12>(
+                    self,
+                    value: T12,
+                ) -> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
+                where
+                    T12: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11) = self.0;
+                    CacheInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, value))
+                }
+
+                /// Sets the [`min_bytes` field](CacheInfo#structfield.min_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn min_bytes_as_default(
+                    self,
+                ) -> CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    ::planus::DefaultValue,
+                )> {
+                    self.min_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12>
+                CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
+            {
+                /// Setter for the [`weight` field](CacheInfo#structfield.weight).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn weight<T13>(
+                    self,
+                    value: T13,
+                ) -> CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+                where
+                    T13: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12) = self.0;
+                    CacheInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, value))
+                }
+
+                /// Sets the [`weight` field](CacheInfo#structfield.weight) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn weight_as_default(
+                    self,
+                ) -> CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    ::planus::DefaultValue,
+                )> {
+                    self.weight(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13>
+                CacheInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+            {
+                /// Setter for the [`wanted_bytes` field](CacheInfo#structfield.wanted_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn wanted_bytes<T14>(
+                    self,
+                    value: T14,
+                ) -> CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
+                where
+                    T14: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13) = self.0;
+                    CacheInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, value,
+                    ))
+                }
+
+                /// Sets the [`wanted_bytes` field](CacheInfo#structfield.wanted_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn wanted_bytes_as_default(
+                    self,
+                ) -> CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    ::planus::DefaultValue,
+                )> {
+                    self.wanted_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14>
+                CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
+            {
+                /// Setter for the [`asked_bytes` field](CacheInfo#structfield.asked_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn asked_bytes<T15>(
+                    self,
+                    value: T15,
+                ) -> CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                )>
+                where
+                    T15: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14) = self.0;
+                    CacheInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, value,
+                    ))
+                }
+
+                /// Sets the [`asked_bytes` field](CacheInfo#structfield.asked_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn asked_bytes_as_default(
+                    self,
+                ) -> CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    ::planus::DefaultValue,
+                )> {
+                    self.asked_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15>
+                CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                )>
+            {
+                /// Setter for the [`given_bytes` field](CacheInfo#structfield.given_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn given_bytes<T16>(
+                    self,
+                    value: T16,
+                ) -> CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                )>
+                where
+                    T16: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15) =
+                        self.0;
+                    CacheInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, value,
+                    ))
+                }
+
+                /// Sets the [`given_bytes` field](CacheInfo#structfield.given_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn given_bytes_as_default(
+                    self,
+                ) -> CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    ::planus::DefaultValue,
+                )> {
+                    self.given_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15, T16>
+                CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                )>
+            {
+                /// Setter for the [`got_bytes` field](CacheInfo#structfield.got_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn got_bytes<T17>(
+                    self,
+                    value: T17,
+                ) -> CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+                where
+                    T17: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16) =
+                        self.0;
+                    CacheInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        value,
+                    ))
+                }
+
+                /// Sets the [`got_bytes` field](CacheInfo#structfield.got_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn got_bytes_as_default(
+                    self,
+                ) -> CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    ::planus::DefaultValue,
+                )> {
+                    self.got_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15, T16, T17>
+                CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+            {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [CacheInfo].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheInfo>
+                where
+                    Self: ::planus::WriteAsOffset<CacheInfo>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T6: ::planus::WriteAsDefault<u32, u32>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsDefault<u64, u64>,
+                T10: ::planus::WriteAsDefault<u64, u64>,
+                T11: ::planus::WriteAsDefault<u32, u32>,
+                T12: ::planus::WriteAsDefault<u64, u64>,
+                T13: ::planus::WriteAsDefault<u32, u32>,
+                T14: ::planus::WriteAsDefault<u64, u64>,
+                T15: ::planus::WriteAsDefault<u64, u64>,
+                T16: ::planus::WriteAsDefault<u64, u64>,
+                T17: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAs<::planus::Offset<CacheInfo>>
+                for CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+            {
+                type Prepared = ::planus::Offset<CacheInfo>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T6: ::planus::WriteAsDefault<u32, u32>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsDefault<u64, u64>,
+                T10: ::planus::WriteAsDefault<u64, u64>,
+                T11: ::planus::WriteAsDefault<u32, u32>,
+                T12: ::planus::WriteAsDefault<u64, u64>,
+                T13: ::planus::WriteAsDefault<u32, u32>,
+                T14: ::planus::WriteAsDefault<u64, u64>,
+                T15: ::planus::WriteAsDefault<u64, u64>,
+                T16: ::planus::WriteAsDefault<u64, u64>,
+                T17: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<CacheInfo>>
+                for CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+            {
+                type Prepared = ::planus::Offset<CacheInfo>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<CacheInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T6: ::planus::WriteAsDefault<u32, u32>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsDefault<u64, u64>,
+                T10: ::planus::WriteAsDefault<u64, u64>,
+                T11: ::planus::WriteAsDefault<u32, u32>,
+                T12: ::planus::WriteAsDefault<u64, u64>,
+                T13: ::planus::WriteAsDefault<u32, u32>,
+                T14: ::planus::WriteAsDefault<u64, u64>,
+                T15: ::planus::WriteAsDefault<u64, u64>,
+                T16: ::planus::WriteAsDefault<u64, u64>,
+                T17: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<CacheInfo>
+                for CacheInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<CacheInfo> {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                    ) = &self.0;
+                    CacheInfo::create(
+                        builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
+                        v15, v16, v17,
+                    )
+                }
+            }
+
+            /// Reference to a deserialized [CacheInfo].
+            #[derive(Copy, Clone)]
+            pub struct CacheInfoRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> CacheInfoRef<'a> {
+                /// Getter for the [`cache` field](CacheInfo#structfield.cache).
+                #[inline]
+                pub fn cache(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "CacheInfo", "cache")
+                }
+
+                /// Getter for the [`name` field](CacheInfo#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "CacheInfo", "name")
+                }
+
+                /// Getter for the [`group` field](CacheInfo#structfield.group).
+                #[inline]
+                pub fn group(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(2, "CacheInfo", "group")
+                }
+
+                /// Getter for the [`device` field](CacheInfo#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(3, "CacheInfo", "device")
+                }
+
+                /// Getter for the [`pid` field](CacheInfo#structfield.pid).
+                #[inline]
+                pub fn pid(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(4, "CacheInfo", "pid")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`program` field](CacheInfo#structfield.program).
+                #[inline]
+                pub fn program(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(5, "CacheInfo", "program")
+                }
+
+                /// Getter for the [`user` field](CacheInfo#structfield.user).
+                #[inline]
+                pub fn user(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(6, "CacheInfo", "user")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`reserved_bytes` field](CacheInfo#structfield.reserved_bytes).
+                #[inline]
+                pub fn reserved_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(7, "CacheInfo", "reserved_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`held_bytes` field](CacheInfo#structfield.held_bytes).
+                #[inline]
+                pub fn held_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(8, "CacheInfo", "held_bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`idle_bytes` field](CacheInfo#structfield.idle_bytes).
+                #[inline]
+                pub fn idle_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(9, "CacheInfo", "idle_bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`granule_bytes` field](CacheInfo#structfield.granule_bytes).
+                #[inline]
+                pub fn granule_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(10, "CacheInfo", "granule_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`segments` field](CacheInfo#structfield.segments).
+                #[inline]
+                pub fn segments(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(11, "CacheInfo", "segments")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`min_bytes` field](CacheInfo#structfield.min_bytes).
+                #[inline]
+                pub fn min_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(12, "CacheInfo", "min_bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`weight` field](CacheInfo#structfield.weight).
+                #[inline]
+                pub fn weight(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(13, "CacheInfo", "weight")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`wanted_bytes` field](CacheInfo#structfield.wanted_bytes).
+                #[inline]
+                pub fn wanted_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(14, "CacheInfo", "wanted_bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`asked_bytes` field](CacheInfo#structfield.asked_bytes).
+                #[inline]
+                pub fn asked_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(15, "CacheInfo", "asked_bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`given_bytes` field](CacheInfo#structfield.given_bytes).
+                #[inline]
+                pub fn given_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(16, "CacheInfo", "given_bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`got_bytes` field](CacheInfo#structfield.got_bytes).
+                #[inline]
+                pub fn got_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(17, "CacheInfo", "got_bytes")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for CacheInfoRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("CacheInfoRef");
+                    if let ::core::option::Option::Some(field_cache) = self.cache().transpose() {
+                        f.field("cache", &field_cache);
+                    }
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    if let ::core::option::Option::Some(field_group) = self.group().transpose() {
+                        f.field("group", &field_group);
+                    }
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    f.field("pid", &self.pid());
+                    if let ::core::option::Option::Some(field_program) = self.program().transpose()
+                    {
+                        f.field("program", &field_program);
+                    }
+                    f.field("user", &self.user());
+                    f.field("reserved_bytes", &self.reserved_bytes());
+                    f.field("held_bytes", &self.held_bytes());
+                    f.field("idle_bytes", &self.idle_bytes());
+                    f.field("granule_bytes", &self.granule_bytes());
+                    f.field("segments", &self.segments());
+                    f.field("min_bytes", &self.min_bytes());
+                    f.field("weight", &self.weight());
+                    f.field("wanted_bytes", &self.wanted_bytes());
+                    f.field("asked_bytes", &self.asked_bytes());
+                    f.field("given_bytes", &self.given_bytes());
+                    f.field("got_bytes", &self.got_bytes());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<CacheInfoRef<'a>> for CacheInfo {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: CacheInfoRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        cache: value.cache()?.map(::core::convert::Into::into),
+                        name: value.name()?.map(::core::convert::Into::into),
+                        group: value.group()?.map(::core::convert::Into::into),
+                        device: value.device()?.map(|v| v.to_vec()),
+                        pid: ::core::convert::TryInto::try_into(value.pid()?)?,
+                        program: value.program()?.map(::core::convert::Into::into),
+                        user: ::core::convert::TryInto::try_into(value.user()?)?,
+                        reserved_bytes: ::core::convert::TryInto::try_into(
+                            value.reserved_bytes()?,
+                        )?,
+                        held_bytes: ::core::convert::TryInto::try_into(value.held_bytes()?)?,
+                        idle_bytes: ::core::convert::TryInto::try_into(value.idle_bytes()?)?,
+                        granule_bytes: ::core::convert::TryInto::try_into(value.granule_bytes()?)?,
+                        segments: ::core::convert::TryInto::try_into(value.segments()?)?,
+                        min_bytes: ::core::convert::TryInto::try_into(value.min_bytes()?)?,
+                        weight: ::core::convert::TryInto::try_into(value.weight()?)?,
+                        wanted_bytes: ::core::convert::TryInto::try_into(value.wanted_bytes()?)?,
+                        asked_bytes: ::core::convert::TryInto::try_into(value.asked_bytes()?)?,
+                        given_bytes: ::core::convert::TryInto::try_into(value.given_bytes()?)?,
+                        got_bytes: ::core::convert::TryInto::try_into(value.got_bytes()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for CacheInfoRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for CacheInfoRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[CacheInfoRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<CacheInfo>> for CacheInfo {
+                type Value = ::planus::Offset<CacheInfo>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<CacheInfo>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for CacheInfoRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[CacheInfoRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `Caches` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `Caches` in the file `schema/wire.fbs:832`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct Caches {
+                /// The field `caches` in the table `Caches`
+                pub caches: ::core::option::Option<::planus::alloc::vec::Vec<self::CacheInfo>>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Caches {
+                fn default() -> Self {
+                    Self {
+                        caches: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl Caches {
+                /// Creates a [CachesBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> CachesBuilder<()> {
+                    CachesBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_caches: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::CacheInfo>]>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_caches = field_caches.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_caches.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::CacheInfo>]>>(
+                                0,
+                            );
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_caches) = prepared_caches {
+                                object_writer.write::<_, _, 4>(&prepared_caches);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Caches>> for Caches {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Caches> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Caches>> for Caches {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Caches>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Caches> for Caches {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Caches> {
+                    Caches::create(builder, &self.caches)
+                }
+            }
+
+            /// Builder for serializing an instance of the [Caches] type.
+            ///
+            /// Can be created using the [Caches::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct CachesBuilder<State>(State);
+
+            impl CachesBuilder<()> {
+                /// Setter for the [`caches` field](Caches#structfield.caches).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn caches<T0>(self, value: T0) -> CachesBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::CacheInfo>]>,
+                        >,
+                {
+                    CachesBuilder((value,))
+                }
+
+                /// Sets the [`caches` field](Caches#structfield.caches) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn caches_as_null(self) -> CachesBuilder<((),)> {
+                    self.caches(())
+                }
+            }
+
+            impl<T0> CachesBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Caches].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Caches>
+                where
+                    Self: ::planus::WriteAsOffset<Caches>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::CacheInfo>]>>,
+            > ::planus::WriteAs<::planus::Offset<Caches>> for CachesBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<Caches>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Caches> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::CacheInfo>]>>,
+            > ::planus::WriteAsOptional<::planus::Offset<Caches>> for CachesBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<Caches>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Caches>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::CacheInfo>]>>,
+            > ::planus::WriteAsOffset<Caches> for CachesBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Caches> {
+                    let (v0,) = &self.0;
+                    Caches::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [Caches].
+            #[derive(Copy, Clone)]
+            pub struct CachesRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> CachesRef<'a> {
+                /// Getter for the [`caches` field](Caches#structfield.caches).
+                #[inline]
+                pub fn caches(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::CacheInfoRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(0, "Caches", "caches")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for CachesRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("CachesRef");
+                    if let ::core::option::Option::Some(field_caches) = self.caches().transpose() {
+                        f.field("caches", &field_caches);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<CachesRef<'a>> for Caches {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: CachesRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        caches: if let ::core::option::Option::Some(caches) = value.caches()? {
+                            ::core::option::Option::Some(caches.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for CachesRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for CachesRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[CachesRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Caches>> for Caches {
+                type Value = ::planus::Offset<Caches>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Caches>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for CachesRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[CachesRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `Pressure` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `Pressure` in the file `schema/wire.fbs:837`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct Pressure {
+                /// The field `cache` in the table `Pressure`
+                pub cache: ::core::option::Option<self::Id>,
+                /// The field `ask` in the table `Pressure`
+                pub ask: u64,
+                /// The field `bytes` in the table `Pressure`
+                pub bytes: u64,
+                /// The field `beyond_idle_bytes` in the table `Pressure`
+                pub beyond_idle_bytes: u64,
+                /// The field `wait_ms` in the table `Pressure`
+                pub wait_ms: u64,
+                /// The field `revision` in the table `Pressure`
+                pub revision: u64,
+                /// The field `reason` in the table `Pressure`
+                pub reason: ::core::option::Option<::planus::alloc::string::String>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Pressure {
+                fn default() -> Self {
+                    Self {
+                        cache: ::core::default::Default::default(),
+                        ask: 0,
+                        bytes: 0,
+                        beyond_idle_bytes: 0,
+                        wait_ms: 0,
+                        revision: 0,
+                        reason: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl Pressure {
+                /// Creates a [PressureBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> PressureBuilder<()> {
+                    PressureBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_cache: impl ::planus::WriteAsOptional<self::Id>,
+                    field_ask: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_beyond_idle_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_wait_ms: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_revision: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_reason: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_cache = field_cache.prepare(builder);
+                    let prepared_ask = field_ask.prepare(builder, &0);
+                    let prepared_bytes = field_bytes.prepare(builder, &0);
+                    let prepared_beyond_idle_bytes = field_beyond_idle_bytes.prepare(builder, &0);
+                    let prepared_wait_ms = field_wait_ms.prepare(builder, &0);
+                    let prepared_revision = field_revision.prepare(builder, &0);
+                    let prepared_reason = field_reason.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<18> =
+                        ::core::default::Default::default();
+                    if prepared_cache.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_ask.is_some() {
+                        table_writer.write_entry::<u64>(1);
+                    }
+                    if prepared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(2);
+                    }
+                    if prepared_beyond_idle_bytes.is_some() {
+                        table_writer.write_entry::<u64>(3);
+                    }
+                    if prepared_wait_ms.is_some() {
+                        table_writer.write_entry::<u64>(4);
+                    }
+                    if prepared_revision.is_some() {
+                        table_writer.write_entry::<u64>(5);
+                    }
+                    if prepared_reason.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(6);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_cache) = prepared_cache {
+                                object_writer.write::<_, _, 16>(&prepared_cache);
+                            }
+                            if let ::core::option::Option::Some(prepared_ask) = prepared_ask {
+                                object_writer.write::<_, _, 8>(&prepared_ask);
+                            }
+                            if let ::core::option::Option::Some(prepared_bytes) = prepared_bytes {
+                                object_writer.write::<_, _, 8>(&prepared_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_beyond_idle_bytes) =
+                                prepared_beyond_idle_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_beyond_idle_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_wait_ms) = prepared_wait_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_wait_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_revision) =
+                                prepared_revision
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_revision);
+                            }
+                            if let ::core::option::Option::Some(prepared_reason) = prepared_reason {
+                                object_writer.write::<_, _, 4>(&prepared_reason);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Pressure>> for Pressure {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Pressure> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Pressure>> for Pressure {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Pressure>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Pressure> for Pressure {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Pressure> {
+                    Pressure::create(
+                        builder,
+                        self.cache,
+                        self.ask,
+                        self.bytes,
+                        self.beyond_idle_bytes,
+                        self.wait_ms,
+                        self.revision,
+                        &self.reason,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [Pressure] type.
+            ///
+            /// Can be created using the [Pressure::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct PressureBuilder<State>(State);
+
+            impl PressureBuilder<()> {
+                /// Setter for the [`cache` field](Pressure#structfield.cache).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache<T0>(self, value: T0) -> PressureBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    PressureBuilder((value,))
+                }
+
+                /// Sets the [`cache` field](Pressure#structfield.cache) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn cache_as_null(self) -> PressureBuilder<((),)> {
+                    self.cache(())
+                }
+            }
+
+            impl<T0> PressureBuilder<(T0,)> {
+                /// Setter for the [`ask` field](Pressure#structfield.ask).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ask<T1>(self, value: T1) -> PressureBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0,) = self.0;
+                    PressureBuilder((v0, value))
+                }
+
+                /// Sets the [`ask` field](Pressure#structfield.ask) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ask_as_default(self) -> PressureBuilder<(T0, ::planus::DefaultValue)> {
+                    self.ask(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> PressureBuilder<(T0, T1)> {
+                /// Setter for the [`bytes` field](Pressure#structfield.bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes<T2>(self, value: T2) -> PressureBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1) = self.0;
+                    PressureBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`bytes` field](Pressure#structfield.bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes_as_default(self) -> PressureBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> PressureBuilder<(T0, T1, T2)> {
+                /// Setter for the [`beyond_idle_bytes` field](Pressure#structfield.beyond_idle_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn beyond_idle_bytes<T3>(self, value: T3) -> PressureBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    PressureBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`beyond_idle_bytes` field](Pressure#structfield.beyond_idle_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn beyond_idle_bytes_as_default(
+                    self,
+                ) -> PressureBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.beyond_idle_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> PressureBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`wait_ms` field](Pressure#structfield.wait_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn wait_ms<T4>(self, value: T4) -> PressureBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    PressureBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`wait_ms` field](Pressure#structfield.wait_ms) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn wait_ms_as_default(
+                    self,
+                ) -> PressureBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.wait_ms(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> PressureBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`revision` field](Pressure#structfield.revision).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn revision<T5>(self, value: T5) -> PressureBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    PressureBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`revision` field](Pressure#structfield.revision) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn revision_as_default(
+                    self,
+                ) -> PressureBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)> {
+                    self.revision(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> PressureBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`reason` field](Pressure#structfield.reason).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn reason<T6>(self, value: T6) -> PressureBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    PressureBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`reason` field](Pressure#structfield.reason) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn reason_as_null(self) -> PressureBuilder<(T0, T1, T2, T3, T4, T5, ())> {
+                    self.reason(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> PressureBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Pressure].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Pressure>
+                where
+                    Self: ::planus::WriteAsOffset<Pressure>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAs<::planus::Offset<Pressure>>
+                for PressureBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+            {
+                type Prepared = ::planus::Offset<Pressure>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Pressure> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOptional<::planus::Offset<Pressure>>
+                for PressureBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+            {
+                type Prepared = ::planus::Offset<Pressure>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Pressure>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOffset<Pressure> for PressureBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Pressure> {
+                    let (v0, v1, v2, v3, v4, v5, v6) = &self.0;
+                    Pressure::create(builder, v0, v1, v2, v3, v4, v5, v6)
+                }
+            }
+
+            /// Reference to a deserialized [Pressure].
+            #[derive(Copy, Clone)]
+            pub struct PressureRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> PressureRef<'a> {
+                /// Getter for the [`cache` field](Pressure#structfield.cache).
+                #[inline]
+                pub fn cache(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "Pressure", "cache")
+                }
+
+                /// Getter for the [`ask` field](Pressure#structfield.ask).
+                #[inline]
+                pub fn ask(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(self.0.access(1, "Pressure", "ask")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`bytes` field](Pressure#structfield.bytes).
+                #[inline]
+                pub fn bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(self.0.access(2, "Pressure", "bytes")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`beyond_idle_bytes` field](Pressure#structfield.beyond_idle_bytes).
+                #[inline]
+                pub fn beyond_idle_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(3, "Pressure", "beyond_idle_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`wait_ms` field](Pressure#structfield.wait_ms).
+                #[inline]
+                pub fn wait_ms(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(4, "Pressure", "wait_ms")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`revision` field](Pressure#structfield.revision).
+                #[inline]
+                pub fn revision(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(5, "Pressure", "revision")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`reason` field](Pressure#structfield.reason).
+                #[inline]
+                pub fn reason(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(6, "Pressure", "reason")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for PressureRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("PressureRef");
+                    if let ::core::option::Option::Some(field_cache) = self.cache().transpose() {
+                        f.field("cache", &field_cache);
+                    }
+                    f.field("ask", &self.ask());
+                    f.field("bytes", &self.bytes());
+                    f.field("beyond_idle_bytes", &self.beyond_idle_bytes());
+                    f.field("wait_ms", &self.wait_ms());
+                    f.field("revision", &self.revision());
+                    if let ::core::option::Option::Some(field_reason) = self.reason().transpose() {
+                        f.field("reason", &field_reason);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<PressureRef<'a>> for Pressure {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: PressureRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        cache: value.cache()?.map(::core::convert::Into::into),
+                        ask: ::core::convert::TryInto::try_into(value.ask()?)?,
+                        bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
+                        beyond_idle_bytes: ::core::convert::TryInto::try_into(
+                            value.beyond_idle_bytes()?,
+                        )?,
+                        wait_ms: ::core::convert::TryInto::try_into(value.wait_ms()?)?,
+                        revision: ::core::convert::TryInto::try_into(value.revision()?)?,
+                        reason: value.reason()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for PressureRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for PressureRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[PressureRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Pressure>> for Pressure {
+                type Value = ::planus::Offset<Pressure>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Pressure>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for PressureRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[PressureRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:748`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:849`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum ReplyBody {
                 /// The variant of type `Failure` in the union `ReplyBody`
@@ -39873,6 +44835,12 @@ mod root {
 
                 /// The variant of type `Accounts` in the union `ReplyBody`
                 Accounts(::planus::alloc::boxed::Box<self::Accounts>),
+
+                /// The variant of type `Caches` in the union `ReplyBody`
+                Caches(::planus::alloc::boxed::Box<self::Caches>),
+
+                /// The variant of type `Pressure` in the union `ReplyBody`
+                Pressure(::planus::alloc::boxed::Box<self::Pressure>),
             }
 
             impl ReplyBody {
@@ -40073,6 +45041,22 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(24, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_caches(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::Caches>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(25, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_pressure(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::Pressure>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(26, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<ReplyBody> for ReplyBody {
@@ -40103,6 +45087,8 @@ mod root {
                         Self::GroupDetails(value) => Self::create_group_details(builder, value),
                         Self::GroupJoined(value) => Self::create_group_joined(builder, value),
                         Self::Accounts(value) => Self::create_accounts(builder, value),
+                        Self::Caches(value) => Self::create_caches(builder, value),
+                        Self::Pressure(value) => Self::create_pressure(builder, value),
                     }
                 }
             }
@@ -40361,6 +45347,24 @@ mod root {
                 pub fn accounts<T>(self, value: T) -> ReplyBodyBuilder<::planus::Initialized<24, T>>
                 where
                     T: ::planus::WriteAsOffset<self::Accounts>,
+                {
+                    ReplyBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`Caches` variant](ReplyBody#variant.Caches).
+                #[inline]
+                pub fn caches<T>(self, value: T) -> ReplyBodyBuilder<::planus::Initialized<25, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::Caches>,
+                {
+                    ReplyBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`Pressure` variant](ReplyBody#variant.Pressure).
+                #[inline]
+                pub fn pressure<T>(self, value: T) -> ReplyBodyBuilder<::planus::Initialized<26, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::Pressure>,
                 {
                     ReplyBodyBuilder(::planus::Initialized(value))
                 }
@@ -40980,6 +45984,56 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<25, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Caches>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<ReplyBody> {
+                    ::planus::UnionOffset::new(25, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<25, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Caches>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<ReplyBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<26, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Pressure>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<ReplyBody> {
+                    ::planus::UnionOffset::new(26, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<26, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Pressure>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<ReplyBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [ReplyBody].
             #[derive(Copy, Clone, Debug)]
@@ -41008,6 +46062,8 @@ mod root {
                 GroupDetails(self::GroupDetailsRef<'a>),
                 GroupJoined(self::GroupJoinedRef<'a>),
                 Accounts(self::AccountsRef<'a>),
+                Caches(self::CachesRef<'a>),
+                Pressure(self::PressureRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<ReplyBodyRef<'a>> for ReplyBody {
@@ -41156,6 +46212,18 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        ReplyBodyRef::Caches(value) => {
+                            Self::Caches(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        ReplyBodyRef::Pressure(value) => {
+                            Self::Pressure(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -41239,6 +46307,12 @@ mod root {
                         24 => ::core::result::Result::Ok(Self::Accounts(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        25 => ::core::result::Result::Ok(Self::Caches(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        26 => ::core::result::Result::Ok(Self::Pressure(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -41253,7 +46327,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:775`
+            /// * Table `Reply` in the file `schema/wire.fbs:878`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Reply {
                 /// The field `number` in the table `Reply`

@@ -64,6 +64,18 @@ small_enum! {
         28 Renamed "renamed",
         /// A model of the configuration could not be loaded.
         29 StartFailed "start_failed",
+        /// A process has a cache in a group.
+        30 CacheOpened "cache_opened",
+        /// A cache was closed, or its process is gone.
+        31 CacheClosed "cache_closed",
+        /// A cache was asked to give pages back; the text says how many, for whom, and why.
+        32 CachePressed "cache_pressed",
+        /// A cache gave pages back.
+        33 CacheGave "cache_gave",
+        /// A cache got what it had waited for.
+        34 CacheGot "cache_got",
+        /// A process that did not answer when pages were asked of it was ended.
+        35 CacheEnded "cache_ended",
     }
 }
 

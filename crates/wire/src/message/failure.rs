@@ -27,6 +27,7 @@ pub(super) fn write_failure(failure: &Failure) -> fb::Failure {
                     user: holder.user,
                     bytes: holder.bytes,
                     tensors: holder.tensors,
+                    cache: holder.cache.clone(),
                 })
                 .collect(),
         ),
@@ -61,7 +62,12 @@ pub(super) fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {
         ended_ago_ms: failure.ended_ago_ms()?,
         limit,
         holders: list("holders", failure.holders()?, &few, |holder: fb::HolderRef<'_>| {
-            Ok(Holder { user: holder.user()?, bytes: holder.bytes()?, tensors: holder.tensors()? })
+            Ok(Holder {
+                user: holder.user()?,
+                bytes: holder.bytes()?,
+                tensors: holder.tensors()?,
+                cache: holder.cache()?.map(|text| read::text("cache", Some(text))).transpose()?,
+            })
         })?,
     })
 }

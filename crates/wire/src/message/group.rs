@@ -47,7 +47,7 @@ fn read_limit(bytes: Option<u64>, part: Option<u32>) -> Read<Option<GroupLimit>>
     }
 }
 
-fn required_name(name: Option<&str>) -> Read<GroupName> {
+pub(super) fn required_name(name: Option<&str>) -> Read<GroupName> {
     read_name(name)?.ok_or(DecodeError::Missing("name"))
 }
 
@@ -74,6 +74,8 @@ pub struct GroupSet {
     pub users: Option<Vec<u32>>,
     /// It may be a new one.
     pub create: bool,
+    /// Whether a process that does not answer when pages are asked of it is ended.
+    pub ends_silent: Option<bool>,
 }
 
 impl GroupSet {
@@ -88,6 +90,7 @@ impl GroupSet {
             weight: None,
             users: None,
             create: false,
+            ends_silent: None,
         }
     }
 }
@@ -103,6 +106,7 @@ pub(super) fn write_set(set: &GroupSet) -> fb::GroupSet {
         weight: set.weight,
         users: set.users.clone(),
         create: set.create,
+        ends_silent: set.ends_silent,
     }
 }
 
@@ -115,6 +119,7 @@ pub(super) fn read_set(set: fb::GroupSetRef<'_>) -> Read<GroupSet> {
         weight: set.weight()?,
         users: read_users(set.users()?)?,
         create: set.create()?,
+        ends_silent: set.ends_silent()?,
     })
 }
 

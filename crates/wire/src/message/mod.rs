@@ -4,6 +4,7 @@
 //! read them completely and check every cap on the way.
 
 mod account;
+mod cache;
 #[cfg(test)]
 mod caps;
 mod event;
@@ -22,6 +23,7 @@ mod transfer;
 mod version;
 
 pub use account::{ResourceUse, UserAccount};
+pub use cache::{CacheGave, CacheInfo, CacheOpen, CacheSlot, Gave, Pressure};
 pub use event::{Event, EventKind};
 pub use group::{
     GroupDetails, GroupDevice, GroupInfo, GroupJoin, GroupLimit, GroupSet, MemberDevice, MemberInfo,

@@ -6,9 +6,10 @@ use planus::{Builder, ReadAsRoot};
 use super::list::{Entries, list};
 use super::read::{DecodeError, Read, is_unknown_kind};
 use super::{
-    ClientInfo, Event, GroupDetails, GroupInfo, LeaseInfo, ModelInfo, ResourceUse, Status,
-    TensorGrant, TensorInfo, UserAccount, VersionDetails, VersionGrant, VersionInfo, Welcome,
-    account, event, failure, group, pond, session, tensor, transfer, version,
+    CacheInfo, ClientInfo, Event, GroupDetails, GroupInfo, LeaseInfo, ModelInfo, Pressure,
+    ResourceUse, Status, TensorGrant, TensorInfo, UserAccount, VersionDetails, VersionGrant,
+    VersionInfo, Welcome, account, cache, event, failure, group, pond, session, tensor, transfer,
+    version,
 };
 use crate::{ContentHash, Epoch, Failure, GroupName, LeaseId, VersionTag};
 
@@ -97,6 +98,9 @@ pub enum ReplyBody {
         /// It ends with its last process.
         anonymous: bool,
     },
+    Caches(Vec<CacheInfo>),
+    /// Nobody asked for it: pages are wanted back.
+    Pressure(Box<Pressure>),
     /// The reply is in the memfd that came along.
     InMemfd {
         bytes: u64,
@@ -141,6 +145,8 @@ fn write_body(body: &ReplyBody) -> Option<fb::ReplyBody> {
             clients: Some(clients.iter().map(pond::write_client).collect()),
         })),
         R::Accounts { users, all } => B::Accounts(Box::new(account::write_accounts(users, all))),
+        R::Caches(caches) => B::Caches(Box::new(cache::write_caches(caches))),
+        R::Pressure(pressure) => B::Pressure(Box::new(cache::write_pressure(pressure))),
         R::Status(status) => B::Status(Box::new(pond::write_status(status))),
         R::Collected { tensors, slabs, slab_bytes } => {
             B::Collected(Box::new(pond::write_collected(tensors, *slabs, *slab_bytes)))
@@ -190,6 +196,8 @@ fn read_body(body: fb::ReplyBodyRef<'_>, entries: &Entries) -> Read<ReplyBody> {
             list("clients", it.clients()?, entries, read).map(R::Clients)
         }
         B::Accounts(it) => account::read_accounts(it, entries),
+        B::Caches(it) => cache::read_caches(it, entries),
+        B::Pressure(it) => cache::read_pressure(it).map(Box::new).map(R::Pressure),
         B::Status(it) => Ok(R::Status(Box::new(pond::read_status(it, entries)?))),
         B::Collected(it) => pond::read_collected(it, entries),
         B::Upgrading(it) => pond::read_upgrading(it),

@@ -8,13 +8,13 @@ use planus::{Builder, ReadAsRoot};
 
 use super::read::{DecodeError, Read, is_unknown_kind};
 use super::{
-    Claim, GroupJoin, GroupSet, Hello, Rename, Target, TensorCreate, TensorGet, TensorMove,
-    TensorPublish, VersionCommit, VersionGet, VersionStage, event, group, pond, session, tensor,
-    transfer, version,
+    CacheGave, CacheOpen, Claim, GroupJoin, GroupSet, Hello, Rename, Target, TensorCreate,
+    TensorGet, TensorMove, TensorPublish, VersionCommit, VersionGet, VersionStage, cache, event,
+    group, pond, session, tensor, transfer, version,
 };
 use crate::{
-    GpuUuid, GroupName, LeaseId, TensorId, TensorName, TensorRef, Token, VersionId, VersionTag,
-    VersionTarget,
+    CacheId, GpuUuid, GroupName, LeaseId, TensorId, TensorName, TensorRef, Token, VersionId,
+    VersionTag, VersionTarget,
 };
 
 /// One request; its number comes back in the reply.
@@ -145,6 +145,24 @@ pub enum RequestBody {
     },
     /// A tensor gets another name, or the model of a version does.
     Rename(Rename),
+    /// A process has a cache in a group.
+    CacheOpen(Box<CacheOpen>),
+    /// It has it no longer.
+    CacheClose {
+        cache: CacheId,
+    },
+    CacheList {
+        /// Only those of this group.
+        group: Option<GroupName>,
+    },
+    /// A cache waits for credit: others are asked to give way.
+    CacheWant {
+        cache: CacheId,
+        bytes: u64,
+        wait_ms: u64,
+    },
+    /// The answer to a [`Pressure`](super::Pressure).
+    CacheGave(CacheGave),
     /// A kind that this version does not know; it is answered, not punished.
     Unknown,
 }
@@ -230,6 +248,11 @@ request_kinds! {
     GroupInspect "group inspect" true 0;
     GroupRemove "group remove" true 0;
     Rename "rename" false 0;
+    CacheOpen "cache open" true 0;
+    CacheClose "cache close" true 0;
+    CacheList "cache list" true 0;
+    CacheWant "cache want" true 0;
+    CacheGave "cache gave" true 0;
     Unknown "unknown" false 0;
 }
 
@@ -317,6 +340,13 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         R::GroupList => B::GroupList(Box::default()),
         R::GroupInspect { group } => B::GroupInspect(Box::new(group::write_inspect(group))),
         R::GroupRemove { group } => B::GroupRemove(Box::new(group::write_remove(group))),
+        R::CacheOpen(open) => B::CacheOpen(Box::new(cache::write_open(open))),
+        R::CacheClose { cache } => B::CacheClose(Box::new(cache::write_close(*cache))),
+        R::CacheList { group } => B::CacheList(Box::new(cache::write_list(group.as_ref()))),
+        R::CacheWant { cache, bytes, wait_ms } => {
+            B::CacheWant(Box::new(cache::write_want(*cache, *bytes, *wait_ms)))
+        }
+        R::CacheGave(gave) => B::CacheGave(Box::new(cache::write_gave(gave))),
         R::Unknown => return None,
     })
 }
@@ -325,6 +355,11 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
     use RequestBody as R;
     use fb::RequestBodyRef as B;
     match body {
+        B::CacheOpen(it) => cache::read_open(it).map(Box::new).map(R::CacheOpen),
+        B::CacheClose(it) => cache::read_close(it),
+        B::CacheList(it) => cache::read_list(it),
+        B::CacheWant(it) => cache::read_want(it),
+        B::CacheGave(it) => cache::read_gave(it).map(R::CacheGave),
         B::Hello(it) => session::read_hello(it).map(R::Hello),
         B::Claim(it) => session::read_claim(it).map(R::Claim),
         B::Goodbye(_) => Ok(R::Goodbye),

@@ -20,6 +20,7 @@ pub(super) fn requests() -> Vec<Sample<RequestBody>> {
         weight: Some(2),
         users: Some(vec![0, 1000]),
         create: true,
+        ends_silent: Some(true),
     };
     let unlimited = GroupSet { limit: Some(GroupLimit::Unlimited), ..set.clone() };
     let without_users = GroupSet { users: Some(Vec::new()), ..set.clone() };
@@ -67,6 +68,7 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
             shared_bytes: 7,
             processes: 8,
         }],
+        ends_silent: true,
     };
     let member = MemberInfo {
         slot: 3,
@@ -83,9 +85,11 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
             shared_bytes: 2,
             folded_bytes: 1,
             physical_bytes: Some(9),
+            idle_bytes: 3,
         }],
+        cache: Some("kv".into()),
     };
-    let bare = MemberInfo { host_pid: None, started_unix_ms: None, ..member.clone() };
+    let bare = MemberInfo { host_pid: None, started_unix_ms: None, cache: None, ..member.clone() };
     let of_nobody = GroupInfo { owner: None, users: Vec::new(), ..info.clone() };
     let joined = ReplyBody::GroupJoined {
         name: name("run-1"),

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a sample that cannot be made is a bug of its test")]
 
+mod cache;
 mod group;
 mod manifest;
 mod pond;
@@ -28,6 +29,7 @@ pub fn requests() -> Vec<Sample<RequestBody>> {
     let mut all = pond::requests();
     all.extend(tensor::requests());
     all.extend(version::requests());
+    all.extend(cache::requests());
     all.extend(group::requests());
     all
 }
@@ -37,6 +39,7 @@ pub fn replies() -> Vec<Sample<ReplyBody>> {
     let mut all = pond::replies();
     all.extend(tensor::replies());
     all.extend(version::replies());
+    all.extend(cache::replies());
     all.extend(group::replies());
     all
 }

@@ -108,7 +108,10 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
         free_bytes: Some(0),
         capacity_bytes: Some(5),
         ended_ago_ms: Some(7),
-        holders: vec![Holder { user: 0, bytes: 5, tensors: 1 }],
+        holders: vec![
+            Holder { user: 0, bytes: 5, tensors: 1, cache: None },
+            Holder { user: 7, bytes: 4, tensors: 0, cache: Some("'kv' of engine (pid 7)".into()) },
+        ],
         ..Failure::new(ErrorKind::GpuFull, "full").hint("delete something")
     }
     .limit("limits.clients_per_user", 4, 3);

@@ -3,6 +3,7 @@
 //! The ledger's own code reads them, so the numbers are those that the processes obey. Only what a
 //! daemon adds is missing: promises between groups, and what the card shows and nobody charged.
 
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 use millpond::{GroupDetails, GroupDevice, GroupInfo, GroupLimit, GroupName, GroupSet};
 use millpond_cuda::{Driver, DriverChoice, Nvml};
 use millpond_ledger::{
-    Book, Budget, LedgerError, MemberReading, NO_LIMIT, Patience, REST, Size, UNIT,
+    Book, Budget, LedgerError, MemberReading, NO_LIMIT, Patience, REST, Size, SlotKind, UNIT,
     remove_abandoned, sweep_abandoned,
 };
 use millpond_wire::message::{MemberDevice, MemberInfo};
@@ -98,8 +99,10 @@ impl Alone {
 
     fn set_on(&self, set: &GroupSet, cards: &[Card]) -> Result<GroupDetails, CommandError> {
         let name = &set.group;
-        if set.min_bytes.is_some() || set.weight.is_some() || set.users.is_some() {
-            let message = "`--min`, `--weight` and `--user` need a pond, which keeps groups apart";
+        let others = set.min_bytes.is_some() || set.weight.is_some() || set.users.is_some();
+        if others || set.ends_silent.is_some() {
+            let message = "`--min`, `--weight`, `--user` and `--end-silent` need a pond, which looks \
+                           after groups";
             return Err(Failure::new(ErrorKind::NoPond, message)
                 .hint("start one with `millpond serve`")
                 .into());
@@ -228,6 +231,7 @@ impl Alone {
             stuck: false,
             broken: false,
             devices: Vec::new(),
+            ends_silent: false,
         };
         let mut details = GroupDetails { info, members: Vec::new() };
         let read = open(&self.path(name)).and_then(|book| read(&book, cards, &mut details));
@@ -264,7 +268,11 @@ fn read(book: &Book, cards: &[Card], details: &mut GroupDetails) -> Result<(), L
                 context_bytes: bytes(reading.contexts),
                 shared_bytes: bytes(reading.shared),
                 folded_bytes: bytes(reading.folded),
-                physical_bytes: own.filter(|_| member.same_namespace).and_then(|(_, used)| *used),
+                // What the card says is of the whole process.
+                physical_bytes: own
+                    .filter(|_| member.same_namespace && member.kind == SlotKind::Process)
+                    .and_then(|(_, used)| *used),
+                idle_bytes: bytes(reading.idle.min(reading.used)),
             });
         }
         let pid = u32::try_from(member.pid).unwrap_or_default();
@@ -276,10 +284,10 @@ fn read(book: &Book, cards: &[Card], details: &mut GroupDetails) -> Result<(), L
             started_unix_ms: started.and_then(|boot| started_at(boot, member.start_ticks)),
             alive: member.alive,
             devices,
+            cache: (member.kind == SlotKind::Cache).then(String::new),
         });
     }
-    details.info.processes =
-        u32::try_from(details.members.iter().filter(|member| member.alive).count()).unwrap_or(0);
+    details.info.processes = living_processes(details.members.iter());
     for card in cards {
         let budget = book.budget(card.device.0)?;
         let (totals, limit) =
@@ -289,10 +297,7 @@ fn read(book: &Book, cards: &[Card], details: &mut GroupDetails) -> Result<(), L
             devices.filter(|device| device.device == card.device)
         };
         let is_here = |device: &MemberDevice| device.device == card.device;
-        let living = details
-            .members
-            .iter()
-            .filter(|member| member.alive && member.devices.iter().any(is_here));
+        let on_card = details.members.iter().filter(|member| member.devices.iter().any(is_here));
         let sum = |part: fn(&MemberDevice) -> u64| here().map(part).fold(0u64, u64::saturating_add);
         details.info.devices.push(GroupDevice {
             device: card.device,
@@ -305,10 +310,20 @@ fn read(book: &Book, cards: &[Card], details: &mut GroupDetails) -> Result<(), L
             context_bytes: sum(|device| device.context_bytes),
             folded_bytes: sum(|device| device.folded_bytes),
             shared_bytes: sum(|device| device.shared_bytes),
-            processes: u32::try_from(living.count()).unwrap_or(u32::MAX),
+            processes: living_processes(on_card),
         });
     }
     Ok(())
+}
+
+/// Living processes: one may have several slots, each for a cache.
+fn living_processes<'a>(members: impl Iterator<Item = &'a MemberInfo>) -> u32 {
+    let one = |member: &MemberInfo| {
+        let whole = member.cache.is_none().then_some(member.slot);
+        (member.host_pid, member.pid, whole)
+    };
+    let living = members.filter(|member| member.alive).map(one);
+    u32::try_from(living.collect::<BTreeSet<_>>().len()).unwrap_or(u32::MAX)
 }
 
 /// When a program started: the member wrote it.
@@ -424,6 +439,30 @@ mod tests {
     }
 
     #[test]
+    fn caches_of_one_process_are_slots_of_their_own_and_one_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let (alone, name, whole) = group(folder.path());
+        drop(whole);
+        let path = c_path(&folder.path().join("team-a")).unwrap();
+        let caches = [Member::attach_cache(&path).unwrap(), Member::attach_cache(&path).unwrap()];
+        for cache in &caches {
+            let device = cache.device(GPU.0).unwrap();
+            cache.reserve(device, (8 << 20) / 4096).unwrap();
+            cache.set_idle(device, (2 << 20) / 4096);
+        }
+        let details = alone.details(&name, &[card(vec![(std::process::id(), Some(65 << 20))])]);
+        assert_eq!((details.info.processes, details.info.devices[0].processes), (1, 1));
+        let held: Vec<_> = details.members.iter().filter(|member| member.alive).collect();
+        assert_eq!(held.len(), 2);
+        for member in held {
+            assert_eq!(member.cache.as_deref(), Some(""), "without a pond nobody tells the name");
+            let device = &member.devices[0];
+            assert_eq!((device.charged_bytes, device.idle_bytes), (8 << 20, 2 << 20));
+            assert_eq!(device.physical_bytes, None, "the card reads whole processes");
+        }
+    }
+
+    #[test]
     fn a_limit_without_a_pond_is_changed_and_promises_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let (alone, name, member) = group(folder.path());
@@ -438,7 +477,10 @@ mod tests {
         let nothing = alone.set(&set(GroupLimit::Bytes(4095))).unwrap_err().to_string();
         assert!(nothing.contains("lets nothing run"), "{nothing}");
         let min = GroupSet { min_bytes: Some(1), ..GroupSet::of(name.clone()) };
-        assert!(alone.set(&min).unwrap_err().to_string().contains("need a pond"));
+        let silent = GroupSet { ends_silent: Some(true), ..GroupSet::of(name.clone()) };
+        for set in [&min, &silent] {
+            assert!(alone.set(set).unwrap_err().to_string().contains("need a pond"));
+        }
         let other = "team-b".parse().unwrap();
         assert!(alone.set(&GroupSet::of(other)).unwrap_err().to_string().contains("'team-b'"));
     }

@@ -13,10 +13,13 @@ use crate::printer::Printer;
 /// Makes or changes a group, and prints it.
 pub fn set(args: &GroupSetArgs, global: &Global, printer: &Printer) -> Outcome {
     let nothing = args.limit.is_none() && args.min.is_none() && args.weight.is_none();
-    if nothing && args.users.is_empty() {
+    if nothing && args.users.is_empty() && args.end_silent.is_none() {
         let report = Report::new(Code::Usage, "nothing to set");
         return Err(report
-            .hint("give `--limit`, `--min`, `--weight` or `--user`; see `millpond help group set`")
+            .hint(
+                "give `--limit`, `--min`, `--weight`, `--user` or `--end-silent`; see `millpond help \
+                 group set`",
+            )
             .into());
     }
     let known = Groups::open(global)?;
@@ -40,6 +43,7 @@ pub fn set(args: &GroupSetArgs, global: &Global, printer: &Printer) -> Outcome {
         weight: args.weight,
         users: (!args.users.is_empty())
             .then(|| args.users.iter().filter_map(|user| user.id()).collect()),
+        ends_silent: args.end_silent,
         // Without a limit a new group would be a mistake in its name.
         create: limit.is_some(),
         ..GroupSet::of(args.name.clone())

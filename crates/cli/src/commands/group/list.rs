@@ -52,17 +52,18 @@ fn table(groups: &[GroupInfo], no_trunc: bool) -> Table {
         ("POND", Side::Right),
         ("MIN", Side::Right),
         ("WEIGHT", Side::Right),
+        ("END-SILENT", Side::Left),
         ("PROCESSES", Side::Right),
         ("STATE", Side::Left),
     ])
-    .dispensable(&["WEIGHT", "MIN", "POND", "GPU", "EFFECTIVE"])
+    .dispensable(&["END-SILENT", "WEIGHT", "MIN", "POND", "GPU", "EFFECTIVE"])
     .no_trunc(no_trunc);
     for group in groups {
         if group.devices.is_empty() {
             // No driver has said yet which GPUs there are, or its files say nothing.
             let state = if group.broken { "broken" } else { "-" };
             let none = vec!["-".to_owned(); 7];
-            let ends = [group.processes.to_string(), state.to_owned()].to_vec();
+            let ends = [silent(group), group.processes.to_string(), state.to_owned()].to_vec();
             table.row([vec![group.name.to_string()], none, ends].concat());
         }
         for device in &group.devices {
@@ -75,12 +76,18 @@ fn table(groups: &[GroupInfo], no_trunc: bool) -> Table {
                 units::bytes(device.pond_bytes),
                 units::bytes(device.min_bytes),
                 device.weight.to_string(),
+                silent(group),
                 device.processes.to_string(),
                 state(group, device).to_owned(),
             ]);
         }
     }
     table
+}
+
+/// Whether silent processes are ended, as `group set --end-silent` takes it.
+fn silent(group: &GroupInfo) -> String {
+    if group.ends_silent { "yes" } else { "no" }.to_owned()
 }
 
 /// A limit, or the word for none.
@@ -115,6 +122,9 @@ mod tests {
         assert_eq!(lines.len(), 3);
         assert!(lines[1].contains("10 GiB") && lines[1].ends_with("over"), "{text}");
         assert!(lines[2].contains("none") && lines[2].ends_with("ok"), "{text}");
+        assert!(lines[0].contains("END-SILENT") && lines[1].contains("  no  "), "{text}");
+        team.ends_silent = true;
+        assert!(table(std::slice::from_ref(&team), false).render().contains("  yes  "));
         let mut bare = group("bare", Vec::new());
         bare.broken = true;
         assert!(table(&[bare], false).render().ends_with("broken"));

@@ -176,7 +176,7 @@ fn known_hint(names: &[String], has_pond: bool) -> String {
 }
 
 /// The first characters of a GPU's name say which it is.
-fn short(device: GpuUuid, no_trunc: bool) -> String {
+pub fn short(device: GpuUuid, no_trunc: bool) -> String {
     let name = device.to_string();
     if no_trunc { name } else { name.chars().take(12).collect() }
 }
@@ -215,6 +215,7 @@ mod tests {
             stuck: false,
             broken: false,
             devices,
+            ends_silent: false,
         }
     }
 
@@ -229,6 +230,7 @@ mod tests {
                 shared_bytes: 0,
                 folded_bytes: 0,
                 physical_bytes,
+                idle_bytes: 0,
             };
         MemberInfo {
             slot: 0,
@@ -238,6 +240,7 @@ mod tests {
             started_unix_ms: None,
             alive: true,
             devices: devices.iter().map(device).collect(),
+            cache: None,
         }
     }
 

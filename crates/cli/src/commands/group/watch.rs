@@ -71,6 +71,12 @@ fn is_of_groups(event: &Event) -> bool {
             | EventKind::GroupLying
             | EventKind::GroupStuck
             | EventKind::GroupGone
+            | EventKind::CacheOpened
+            | EventKind::CacheClosed
+            | EventKind::CachePressed
+            | EventKind::CacheGave
+            | EventKind::CacheGot
+            | EventKind::CacheEnded
             | EventKind::Gap
     )
 }

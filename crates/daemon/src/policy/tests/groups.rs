@@ -1,7 +1,7 @@
 //! Groups, as far as the policy knows them: who may ask, and whose memory is charged.
 
-use millpond_wire::message::{EventKind, GroupLimit, GroupSet, ReplyBody, RequestBody};
-use millpond_wire::{ErrorKind, Failure, GroupName};
+use millpond_wire::message::{CacheOpen, EventKind, GroupLimit, GroupSet, ReplyBody, RequestBody};
+use millpond_wire::{CacheId, ErrorKind, Failure, GpuUuid, GroupName, TensorName};
 
 use super::*;
 use crate::accounts::Refused;
@@ -128,6 +128,42 @@ fn what_is_kept_for_others_is_given_back_where_nobody_pays() {
         play.pond.slab_made(&mut play.world, slab, Err(refused()));
         assert_eq!(play.slab_bytes() > 0, charged, "a group's limit is not about what others keep");
         assert_eq!(play.world.asked.is_empty(), charged);
+    }
+}
+
+/// What was given back for one slab may be taken by another one, which comes a moment later.
+#[test]
+fn caches_are_asked_again_for_a_slab_that_still_finds_no_room() {
+    let full = DriverFailure { out_of_memory: true, text: "full".into(), over_limit: None };
+    for failure in [refused(), full] {
+        let mut play = Play::new();
+        let (conn, _) = play.client(7);
+        let open = CacheOpen {
+            cache: CacheId::random(),
+            group: team(),
+            name: TensorName::new("kv").unwrap(),
+            device: GpuUuid([7; 16]),
+            slot: None,
+            reserved_bytes: 1 << 30,
+            granule_bytes: 2 << 20,
+            segments: 1,
+            min_bytes: 0,
+            weight: 1,
+        };
+        play.start(conn, RequestBody::CacheOpen(Box::new(open)));
+        play.world.group_asks.clear();
+        let number = play.start(conn, RequestBody::TensorCreate(spec("x", 64 * MIB)));
+        while play.answer(number).is_none() {
+            let (slab, _, _) = play.world.asked.pop().unwrap();
+            play.pond.slab_made(&mut play.world, slab, Err(failure.clone()));
+            if let Some(next) = play.pond.tick(&mut play.world) {
+                play.world.now = next;
+                play.pond.tick(&mut play.world);
+            }
+        }
+        let presses = play.world.group_asks.iter();
+        let presses = presses.filter(|ask| matches!(ask.work, GroupWork::Press(..)));
+        assert_eq!(presses.count(), 2);
     }
 }
 

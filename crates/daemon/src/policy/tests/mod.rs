@@ -2,6 +2,7 @@
 
 mod accounts;
 mod borrowers;
+mod caches;
 mod caps;
 mod collecting;
 mod corners;

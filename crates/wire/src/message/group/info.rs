@@ -84,6 +84,8 @@ pub struct GroupInfo {
     /// Its files are not what they should be.
     pub broken: bool,
     pub devices: Vec<GroupDevice>,
+    /// A process that does not answer when pages are asked of it is ended.
+    pub ends_silent: bool,
 }
 
 fn write_info(info: &GroupInfo) -> fb::GroupInfo {
@@ -99,6 +101,7 @@ fn write_info(info: &GroupInfo) -> fb::GroupInfo {
         stuck: info.stuck,
         broken: info.broken,
         devices: Some(info.devices.iter().map(write_device).collect()),
+        ends_silent: info.ends_silent,
     }
 }
 
@@ -114,6 +117,7 @@ fn read_info(info: fb::GroupInfoRef<'_>, entries: &Entries) -> Read<GroupInfo> {
         stuck: info.stuck()?,
         broken: info.broken()?,
         devices: list("devices", info.devices()?, entries, read_device)?,
+        ends_silent: info.ends_silent()?,
     })
 }
 
@@ -132,6 +136,8 @@ pub struct MemberDevice {
     pub folded_bytes: u64,
     /// The card's own reading.
     pub physical_bytes: Option<u64>,
+    /// What a cache can give back at once, a part of the charged bytes.
+    pub idle_bytes: u64,
 }
 
 impl MemberDevice {
@@ -157,6 +163,9 @@ pub struct MemberInfo {
     /// Whether it lives; one that does not is about to be forgotten.
     pub alive: bool,
     pub devices: Vec<MemberDevice>,
+    /// The cache whose pages the slot counts, where it does not count the whole process; empty if
+    /// nobody has told its name.
+    pub cache: Option<String>,
 }
 
 impl MemberInfo {
@@ -180,6 +189,7 @@ fn write_member(member: &MemberInfo) -> fb::MemberInfo {
         shared_bytes: device.shared_bytes,
         folded_bytes: device.folded_bytes,
         physical_bytes: device.physical_bytes,
+        idle_bytes: device.idle_bytes,
     };
     fb::MemberInfo {
         slot: member.slot,
@@ -189,6 +199,7 @@ fn write_member(member: &MemberInfo) -> fb::MemberInfo {
         started_unix_ms: member.started_unix_ms,
         alive: member.alive,
         devices: Some(member.devices.iter().map(device).collect()),
+        cache: member.cache.clone(),
     }
 }
 
@@ -201,6 +212,7 @@ fn read_member_device(device: fb::MemberDeviceRef<'_>) -> Read<MemberDevice> {
         shared_bytes: device.shared_bytes()?,
         folded_bytes: device.folded_bytes()?,
         physical_bytes: device.physical_bytes()?,
+        idle_bytes: device.idle_bytes()?,
     })
 }
 
@@ -213,6 +225,10 @@ fn read_member(member: fb::MemberInfoRef<'_>, entries: &Entries) -> Read<MemberI
         started_unix_ms: member.started_unix_ms()?,
         alive: member.alive()?,
         devices: list("devices", member.devices()?, entries, read_member_device)?,
+        cache: member
+            .cache()?
+            .map(|name| read::text_up_to("cache", Some(name), caps::NAME_BYTES))
+            .transpose()?,
     })
 }
 
