@@ -34,6 +34,7 @@ pub(crate) struct Book<H, F> {
     pub(crate) committed_rows: u64,
     pub(crate) idle_rows: u64,
     pub(crate) idle_bytes: u64,
+    pub(crate) passing: Passing,
     pub(crate) held_bytes: u64,
     pub(crate) quarantined_bytes: u64,
 }
@@ -63,6 +64,38 @@ pub(crate) enum RowState {
     Quarantined,
 }
 
+/// Paid bytes that are on their way: made ahead of use, or given back. Nobody can use them, and
+/// whoever needs room gets them without asking the program, so the payer hears of them as idle.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Passing {
+    bytes: u64,
+    begun: u64,
+    ended: u64,
+}
+
+impl Passing {
+    pub(crate) fn begin(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        self.begun += 1;
+    }
+
+    pub(crate) fn end(&mut self, bytes: u64) {
+        self.bytes -= bytes;
+        self.ended += 1;
+    }
+
+    /// How many have begun so far, for [`Passing::is_over`].
+    pub(crate) fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// Whether as many have ended as had begun at some moment. Those that began later do not count, so
+    /// a wait ends however busy the others are.
+    pub(crate) fn is_over(&self, begun: u64) -> bool {
+        self.bytes == 0 || self.ended >= begun
+    }
+}
+
 impl<H, F> Book<H, F> {
     pub(crate) fn new(geometry: Geometry) -> Self {
         let (rows, blocks) = (geometry.rows(), geometry.blocks());
@@ -88,6 +121,7 @@ impl<H, F> Book<H, F> {
             committed_rows: 0,
             idle_rows: 0,
             idle_bytes: 0,
+            passing: Passing::default(),
             held_bytes: 0,
             quarantined_bytes: 0,
             geometry,
@@ -100,6 +134,11 @@ impl<H, F> Book<H, F> {
 
     pub(crate) fn is_used(&self, row: u64) -> bool {
         self.rows[index(row)].uses > 0
+    }
+
+    /// What others can have of this cache without asking its program.
+    pub(crate) fn reported_idle_bytes(&self) -> u64 {
+        self.idle_bytes + self.passing.bytes
     }
 
     /// How many free blocks begin in a row.

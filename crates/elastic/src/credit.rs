@@ -17,7 +17,8 @@ pub trait Credit: Send + Sync {
     /// Takes so many bytes back.
     fn give(&self, bytes: u64);
 
-    /// Hears how many of the paid bytes are idle now: held, and given back as soon as somebody asks.
+    /// Hears how many of the paid bytes are idle now: given back as soon as somebody asks. Pages that
+    /// are made ahead count from before they are paid for, pages that are given back until they are.
     fn idle(&self, bytes: u64);
 }
 

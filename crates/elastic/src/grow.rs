@@ -88,7 +88,9 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
         let bytes = missing.len() as u64 * self.geometry.row_bytes();
         let missing = runs(missing.into_iter());
         missing.iter().for_each(|run| book.set_state(run.clone(), RowState::Growing));
-        drop(book);
+        // Before it is paid: credit that nobody uses yet must never look as if it were in use.
+        book.passing.begin(bytes);
+        self.leave(book);
         self.back(missing, Why::Ahead)?;
         Ok(Refilled::Mapped(bytes))
     }
@@ -97,6 +99,10 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
     fn back(&self, missing: Vec<Range<u64>>, why: Why) -> Result<(), ElasticError> {
         let built = self.check_process().and_then(|()| self.build(&missing, why));
         let mut book = self.lock();
+        if why == Why::Ahead {
+            let rows: u64 = missing.iter().map(|run| run.end - run.start).sum();
+            book.passing.end(rows * self.geometry.row_bytes());
+        }
         let answer = match built {
             Ok(built) => {
                 for extent in built.into_iter().flat_map(|run| run.extents) {

@@ -46,7 +46,7 @@ pub(crate) struct Inner<D: PageDriver, C: Credit> {
     /// A row or a block has left its transition.
     changed: Condvar,
     pub(crate) calls: Calls,
-    /// The book's idle bytes, for who tells the payer without the lock.
+    /// The idle bytes of the book as the payer hears of them, for reports without the lock.
     idle: AtomicU64,
     pub(crate) signal: Arc<Signal>,
     process: u32,
@@ -88,7 +88,7 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
 
     /// Gives the lock back, and tells the others what they should know.
     pub(crate) fn leave(&self, book: Guard<'_, D>) {
-        let idle = book.idle_bytes;
+        let idle = book.reported_idle_bytes();
         let was = self.idle.swap(idle, Ordering::AcqRel);
         let is_low = book.idle_rows < self.marks.low;
         drop(book);

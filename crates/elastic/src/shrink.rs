@@ -19,10 +19,18 @@ pub struct Trimmed {
 }
 
 impl<D: PageDriver, C: Credit> Inner<D, C> {
-    /// Gives idle extents back until so many bytes are free.
+    /// Gives idle extents back until so many bytes are free. Pages that another thread is making ahead
+    /// or giving back are waited for; such a thread waits for nobody.
     pub(crate) fn trim(&self, bytes: u64) -> Result<Trimmed, ElasticError> {
         self.check_process()?;
-        if self.lock().idle_bytes == 0 && !self.breaks(Mutation::TrimInUse) {
+        let mut book = self.lock();
+        let begun = book.passing.begun();
+        while book.idle_bytes < bytes && !book.passing.is_over(begun) {
+            book = self.wait(book);
+        }
+        let is_nothing_idle = book.idle_bytes == 0;
+        drop(book);
+        if is_nothing_idle && !self.breaks(Mutation::TrimInUse) {
             return Ok(Trimmed::default());
         }
         self.ask_fences()?;
@@ -88,9 +96,11 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
             return Ok(0);
         }
         book.last_trim = Some(Instant::now());
+        let runs = Run::of_mapped(chosen, self.geometry.segments());
+        runs.iter().for_each(|run| book.passing.begin(self.bytes_of(run)));
         self.leave(guard);
         let (mut freed, mut answer) = (0, Ok(()));
-        for run in Run::of_mapped(chosen, self.geometry.segments()) {
+        for run in runs {
             match self.give_back_run(run) {
                 Ok(bytes) => freed += bytes,
                 Err(error) => answer = Err(error),
@@ -99,18 +109,24 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
         answer.map(|()| freed)
     }
 
-    /// Gives one run back. One that the driver refuses to unmap at all is idle as before.
-    fn give_back_run(&self, mut run: Run<D::Handle>) -> Result<u64, ElasticError> {
+    fn bytes_of(&self, run: &Run<D::Handle>) -> u64 {
         let rows = run.rows();
+        (rows.end - rows.start) * self.geometry.row_bytes()
+    }
+
+    /// Gives one run back, whose bytes are passing. One that the driver refuses to unmap at all is idle as before.
+    fn give_back_run(&self, mut run: Run<D::Handle>) -> Result<u64, ElasticError> {
+        let (rows, paid_bytes) = (run.rows(), self.bytes_of(&run));
         let bytes = (rows.end - rows.start) * self.geometry.granule();
         let is_paid_early = self.breaks(Mutation::CreditBeforeRelease);
         if is_paid_early {
-            self.credit.give(bytes * self.geometry.segments());
+            self.credit.give(paid_bytes);
         }
         let first = self.calls.unmap(&*self.driver, self.geometry.offset(0, rows.start), bytes);
         let answer = match first {
             Err(error) => {
                 let mut book = self.lock();
+                book.passing.end(paid_bytes);
                 run.extents.into_iter().for_each(|extent| book.install(extent));
                 self.leave(book);
                 Err(error.into())
@@ -127,6 +143,7 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
                 let is_blocked = error.as_ref().is_some_and(|(_, rows)| !rows.is_empty());
                 let state = if is_blocked { RowState::Quarantined } else { RowState::Absent };
                 let mut book = self.lock();
+                book.passing.end(paid_bytes);
                 book.held_bytes -= freed;
                 book.set_state(rows, state);
                 self.leave(book);

@@ -42,7 +42,7 @@ pub struct State {
     pub faults: Vec<String>,
 }
 
-/// Holds the next create until it is opened.
+/// Holds the next create or unmap until it is opened.
 #[derive(Default)]
 struct Gate {
     closed: Mutex<(bool, bool)>,
@@ -82,6 +82,12 @@ impl Card {
     pub fn used_and_paid(&self) -> (u64, u64) {
         let state = self.state();
         (state.used, state.paid)
+    }
+
+    /// What is paid for, and what of it the payer believes to be idle.
+    pub fn paid_and_idle(&self) -> (u64, u64) {
+        let state = self.state();
+        (state.paid, state.idle)
     }
 
     pub fn faults(&self) -> Vec<String> {
@@ -131,7 +137,7 @@ impl Card {
         self.state().mapped.values().map(|(bytes, _)| bytes).sum()
     }
 
-    /// The next create waits until the gate is opened.
+    /// The next create or unmap waits until the gate is opened.
     pub fn close_gate(&self) {
         *self.gate.closed.lock().unwrap() = (true, false);
     }
@@ -256,6 +262,7 @@ impl PageDriver for Card {
     }
 
     fn unmap(&self, offset: u64, bytes: u64) -> Result<(), PageError> {
+        self.pass_gate();
         let mut state = self.state();
         state.call("unmap")?;
         let end = offset + bytes;
