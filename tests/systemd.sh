@@ -169,6 +169,24 @@ for round in 1 2 3; do
 done
 expect "no start was too many" "$(show ActiveState)" active
 
+# Memory of other transports: a restart of the service ends hosts, and nothing else.
+pooled=$("$PONDTOOL" shared make pooled mempool 3000000 9)
+"$PONDTOOL" shared make hosted ipc 3000000 9 >/dev/null
+expect "memory of a pool before a restart" "$("$PONDTOOL" hash pooled)" "$pooled"
+expect "memory of a host before a restart" "$("$PONDTOOL" hash hosted)" "$pooled"
+host() { status | sed -n '/"hosts"/,/\]/s/^ *"pid": \([0-9]*\),*$/\1/p'; }
+lost() { "$PONDTOOL" hash hosted 2>&1 | grep -c "the process that kept its memory is gone"; }
+for end in kill_both "ctl restart millpond.service"; do
+    before=$(host)
+    $end || fail "$end with a host"
+    expect "memory of a pool after '$end'" "$("$PONDTOOL" hash pooled)" "$pooled"
+    settles "memory of a host is lost with '$end'" 1 lost
+    expect "the host is gone after '$end'" "$(kill -0 "$before" 2>/dev/null || echo gone)" gone
+    expect "the next host starts after '$end'" "$("$PONDTOOL" shared make hosted ipc 3000000 9)" "$pooled"
+done
+"$MILLPOND_BIN" tensor rm pooled hosted >/dev/null
+settles "their memory is given back" 2 field tensors
+
 # Nothing stays kept that was given back; a stop gives everything back, and the next is new.
 echo bye >&"${holder[1]}"
 "$MILLPOND_BIN" tensor rm kept other >/dev/null

@@ -56,6 +56,9 @@ class Builds:
         self.samples, self.units = {}, {}
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("MILLPOND_") and k != "LD_PRELOAD"}
         self.environment["MILLPOND_DRIVER"] = "soft" if arguments.soft else "cuda"
+        if arguments.soft:
+            # Devices of its own: those that every program finds by default are somebody else's.
+            self.environment["MILLPOND_SOFT_DIR"] = str(self.folder / "devices")
 
     def place(self, series):
         return pathlib.Path(self.arguments.old if series.startswith("old") else self.arguments.new).resolve()

@@ -30,6 +30,7 @@ fn main() {
     messages::replies(&Folder::new(&root, "replies"));
     messages::keeper_channel(&Folder::new(&root, "keeper_channel"));
     messages::mover_channel(&Folder::new(&root, "mover_channel"));
+    messages::host_channel(&Folder::new(&root, "host_channel"));
     others::journal(&Folder::new(&root, "journal"));
     others::config(&Folder::new(&root, "config"));
     others::npy_header(&Folder::new(&root, "npy_header"));

@@ -18,7 +18,7 @@ pub fn replies(folder: &Folder) {
     }
 }
 
-/// The channels' samples are the golden files: the tests of keeper and mover encode them.
+/// The channels' samples are the golden files: the tests of keeper, mover and host encode them.
 pub fn keeper_channel(folder: &Folder) {
     golden(folder, include_str!("../../tests/golden/keeper-channel.hex"));
 }
@@ -26,6 +26,11 @@ pub fn keeper_channel(folder: &Folder) {
 pub fn mover_channel(folder: &Folder) {
     golden(folder, include_str!("../../tests/golden/to-mover.hex"));
     golden(folder, include_str!("../../tests/golden/from-mover.hex"));
+}
+
+pub fn host_channel(folder: &Folder) {
+    golden(folder, include_str!("../../tests/golden/to-host.hex"));
+    golden(folder, include_str!("../../tests/golden/from-host.hex"));
 }
 
 /// A line for each sample, its name and its bytes.

@@ -162,4 +162,28 @@ pub fn policy(folder: &Folder) {
         .seed("mover-left", &[&left, moves(4, 1).as_slice(), &[29, 0, 0], &start, &ready].concat());
     let no_file = [5, 17, 0, 0, 0, 0, 0, 0, 1, 255, 0];
     folder.seed("moves-no-file", &[&two, no_file.as_slice()].concat());
+
+    // Memory of a host: it is charged, the host starts and is charged, and allocates. Then the host
+    // dies, or the daemon does, and the next one asks it what it has.
+    let other = |id: u8, transport: u8| [5, 0, id, 1, 1, 129, 1, 1, 0, 0, 0, 1, 1, 0, transport, 0];
+    let (charged, says) = ([12, 0], [25, 0, 0]);
+    let hosted =
+        [&begin, other(0, 0).as_slice(), &charged, &[23, 0], &says, &charged, &says, &publish]
+            .concat();
+    folder.seed("host", &[&hosted, get(2).as_slice(), &delete, &says].concat());
+    folder.seed("host-dies", &[&hosted, get(2).as_slice(), &[31, 216, 0, 1], &get(3)].concat());
+    let again = [&hosted, [19].as_slice(), &driver, &says, &says].concat();
+    folder.seed("host-left", &[&again, connect.as_slice(), &hello, &other(1, 0)].concat());
+    folder
+        .seed("host-not-started", &[&begin, other(0, 0).as_slice(), &charged, &[23, 255]].concat());
+    folder.seed("not-charged", &[&begin, other(0, 0).as_slice(), &[14, 0, 1, 0, 1]].concat());
+    let at_once = [&begin, [31, 240, 1].as_slice(), &other(0, 1), &[23, 0, 1], &ready, &publish];
+    folder.seed("pool", &[&at_once.concat(), get(2).as_slice(), &delete].concat());
+    let fabric = [5, 0, 0, 1, 1, 240, 1, 1, 0, 0, 0, 1, 1, 0, 0];
+    folder.seed("fabric", &[&begin, fabric.as_slice(), &made].concat());
+    for (seed, transport) in [("adopt", 0), ("adopt-pool", 1), ("adopt-legacy", 2)] {
+        let adopt = [5, 15, 128, 1, 0, 0, 0, 0, 0, 0, transport, 0, 0];
+        let proved = [&begin, adopt.as_slice(), &charged, &[23, 0, 1], &ready].concat();
+        folder.seed(seed, &[&proved, [5, 8, 0, 0].as_slice(), &[16, 0]].concat());
+    }
 }

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use millpond_daemon::journal::{read_frames, write_frame};
 use millpond_daemon::policy::{Held, Pond};
 use millpond_wire::record::{
-    ClientRecord, CountedLease, DeviceRecord, ReadyRecord, Record, SlabRecord, TensorRecord,
-    VersionRecord,
+    ClientRecord, CountedLease, DeviceRecord, HostRecord, ReadyRecord, Record, SlabRecord,
+    TensorRecord, VersionRecord,
 };
 use millpond_wire::{
-    Audience, Backing, ClientId, ContentHash, Dtype, Epoch, GpuUuid, HANDLE_BYTES, LeaseId, Mode,
-    PondId, Shape, SlabId, TensorId, TensorName, Token, Transport, VersionId, VersionTag,
+    Audience, Backing, ClientId, ContentHash, Dtype, Epoch, GpuUuid, HANDLE_BYTES, HostId, LeaseId,
+    Mode, PondId, Shape, SlabId, TensorId, TensorName, Token, Transport, VersionId, VersionTag,
 };
 use planus::Builder;
 use uuid::Uuid;
@@ -60,6 +60,8 @@ fn recovery(decide: &mut Bytes<'_>) {
     for number in 0..4u8 {
         if kept & 1 << number != 0 {
             held.insert(Held::Slab(SlabId(id(number))), number.into());
+            held.insert(Held::HostProcess(HostId(id(number))), number.into());
+            held.insert(Held::HostChannel(HostId(id(number))), number.into());
         }
         if kept & 0x80 >> number != 0 {
             held.insert(Held::Manifest(VersionId(id(2 + number))), number.into());
@@ -71,7 +73,11 @@ fn recovery(decide: &mut Bytes<'_>) {
     let mut records =
         vec![Record::Opened { pond: PondId(id(0)), key: [7; 16], created_unix_ms: 1 }];
     while !decide.is_empty() && records.len() < RECORDS {
-        records.push(some_record(decide));
+        let record = some_record(decide);
+        if let Record::SlabMade(SlabRecord { slab, home: Some(_), .. }) = &record {
+            held.remove(&Held::Slab(*slab)); // What a process keeps has no descriptor.
+        }
+        records.push(record);
     }
     let (mut bytes, mut frame, mut builder) = (Vec::new(), Vec::new(), Builder::new());
     for record in &records {
@@ -142,7 +148,20 @@ fn some_number(decide: &mut Bytes<'_>) -> Option<u64> {
 }
 
 fn some_record(decide: &mut Bytes<'_>) -> Record {
-    match decide.below(23) {
+    let kind = decide.byte();
+    match kind % 23 {
+        // Kinds that came later have high numbers, so that old inputs keep their meaning.
+        _ if kind >= 248 => Record::HostGone(HostId(some_id(decide))),
+        _ if kind >= 240 => Record::HostMade(HostRecord {
+            host: HostId(some_id(decide)),
+            device: GpuUuid([decide.below(2) as u8 + 1; 16]),
+            tenant: decide.pick(&["local", "other"]).to_owned(),
+            user: decide.below(3) as u32,
+            group: decide.below(2) as u32,
+            audience: decide.pick(Audience::ALL),
+            pid: decide.byte().into(),
+            since_unix_ms: 3,
+        }),
         21 => Record::SlabBorrowed { slab: SlabId(some_id(decide)), user: decide.below(3) as u32 },
         22 => {
             let version = VersionId(some_version(decide));
@@ -201,18 +220,28 @@ fn some_record(decide: &mut Bytes<'_>) -> Record {
             mover: decide.flag(),
         }),
         1 => Record::ClientGone(ClientId(some_id(decide))),
-        2 | 3 => Record::SlabMade(SlabRecord {
-            slab: SlabId(some_id(decide)),
-            device: GpuUuid([decide.below(2) as u8 + 1; 16]),
-            bytes: decide.number(),
-            class: decide.byte() % 5,
-            tenant: decide.pick(&["local", "other"]).to_owned(),
-            user: decide.below(3) as u32,
-            group: decide.below(2) as u32,
-            audience: decide.pick(Audience::ALL),
-            backing: some_backing(decide),
-            borrowers_recorded: decide.flag(),
-        }),
+        2 | 3 => {
+            let (slab, device) = (some_id(decide), GpuUuid([decide.below(2) as u8 + 1; 16]));
+            let (bytes, class) = (decide.number(), decide.byte());
+            let tenant = decide.pick(&["local", "other"]).to_owned();
+            let (user, group) = (decide.below(3) as u32, decide.below(2) as u32);
+            let (audience, backing) = (decide.pick(Audience::ALL), some_backing(decide));
+            let is_kept = class >= 128 && matches!(backing.transport, Transport::Ipc(_));
+            Record::SlabMade(SlabRecord {
+                slab: SlabId(slab),
+                device,
+                bytes,
+                class: class % 5,
+                tenant,
+                user,
+                group,
+                audience,
+                backing,
+                borrowers_recorded: decide.flag(),
+                home: is_kept.then(|| id(class % 4)),
+                event: (class >= 192).then_some([class; HANDLE_BYTES]),
+            })
+        }
         4 => Record::SlabTainted(SlabId(some_id(decide))),
         5 => Record::SlabGone(SlabId(some_id(decide))),
         6 | 7 => Record::TensorMade(TensorRecord {

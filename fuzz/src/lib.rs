@@ -10,6 +10,7 @@
 pub mod bytes;
 pub mod checkpoint;
 pub mod config;
+pub mod hosts;
 pub mod journal;
 pub mod manifest;
 pub mod memory;

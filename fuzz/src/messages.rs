@@ -1,5 +1,6 @@
 //! What travels: read it, write it, read it again, and it is the same.
 
+use millpond_host::channel::{FromHost, ToHost};
 use millpond_keeper::channel::Message;
 use millpond_mover::channel::{FromMover, ToMover};
 use millpond_wire::message::{Reply, ReplyBody, Request, RequestBody};
@@ -55,6 +56,23 @@ pub fn mover_channel(data: &[u8]) {
             assert_eq!(message.encode(), data, "each message has one spelling");
         }
         if let Ok(message) = FromMover::decode(data) {
+            assert_eq!(message.encode(), data, "each message has one spelling");
+        }
+    });
+}
+
+/// What daemon and host say to each other; one input is read as either.
+pub fn host_channel(data: &[u8]) {
+    memory::within(data, 8, || {
+        match ToHost::decode(data) {
+            // A range of versions may be another that has ours in it.
+            Ok(message @ ToHost::Hello { .. }) => {
+                assert_eq!(ToHost::decode(&message.encode()).ok(), Some(message));
+            }
+            Ok(message) => assert_eq!(message.encode(), data, "each message has one spelling"),
+            Err(_) => {}
+        }
+        if let Ok(message) = FromHost::decode(data) {
             assert_eq!(message.encode(), data, "each message has one spelling");
         }
     });

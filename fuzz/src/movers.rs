@@ -19,6 +19,8 @@ struct Process {
     mapped: BTreeSet<SlabId>,
     /// Jobs that have not ended, and the bytes that they touch.
     jobs: BTreeMap<u64, Vec<Range>>,
+    /// Pools to be made and memory to be proved, with whether it is a pool.
+    asked: Vec<(SlabId, bool)>,
 }
 
 /// All movers that live. The last one may be this daemon's.
@@ -57,8 +59,8 @@ impl Movers {
 
     /// It runs.
     pub fn started(&mut self, pidfd: u64) {
-        let (mapped, jobs) = (BTreeSet::new(), BTreeMap::new());
-        self.living.push(Process { pidfd, client: None, mapped, jobs });
+        let (mapped, jobs, asked) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+        self.living.push(Process { pidfd, client: None, mapped, jobs, asked });
         (self.speaks, self.is_ours) = (true, true);
     }
 
@@ -78,6 +80,9 @@ impl Movers {
 
     /// The policy tells this daemon's mover something.
     pub fn tell(&mut self, message: ToMover, fd: Option<u64>) {
+        if !self.is_ours && matches!(message, ToMover::DropPool { .. }) {
+            return; // The pool has gone with the mover that made it.
+        }
         assert!(self.is_ours, "nobody hears {message:?}");
         let process = self.living.last_mut().expect("a mover");
         assert_eq!(usize::from(fd.is_some()), message.descriptors(), "{message:?}");
@@ -97,7 +102,9 @@ impl Movers {
             ToMover::Cancel { job } => {
                 assert!(process.jobs.contains_key(&job), "cancelled what it does not have");
             }
-            ToMover::Start { .. } | ToMover::Stop => {}
+            ToMover::Prove { slab, .. } => process.asked.push((slab, false)),
+            ToMover::MakePool { slab, .. } => process.asked.push((slab, true)),
+            ToMover::DropPool { .. } | ToMover::Start { .. } | ToMover::Stop => {}
         }
     }
 
@@ -109,6 +116,12 @@ impl Movers {
         {
             process.jobs.remove(job);
         }
+    }
+
+    /// What this daemon's mover was asked first: a pool, or to prove memory.
+    pub fn asked(&mut self) -> Option<(SlabId, bool)> {
+        let process = self.living.last_mut().filter(|_| self.is_ours)?;
+        (!process.asked.is_empty()).then(|| process.asked.remove(0))
     }
 
     /// One of its jobs, or a number that none has.

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use millpond_daemon::policy::{ConnId, DriverFailure, Held, OverLimit, Owner, Pond, PublicWriter};
+use millpond_host::channel::FromHost;
 use millpond_mover::channel::{FromMover, Why};
 use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody, VERSION};
 use millpond_wire::record::Record;
-use millpond_wire::{Epoch, ErrorKind, Failure, SlabId};
+use millpond_wire::{ClientId, Epoch, ErrorKind, Failure, HANDLE_BYTES, SlabId, Transport};
 use uuid::Uuid;
 
 use crate::bytes::Bytes;
@@ -75,8 +76,8 @@ impl Play {
                     Err((_, error)) => Err((number, error)),
                 });
             }
-            12 | 13 => self.slab(decide, true),
-            14 => self.slab(decide, false),
+            12 | 13 => self.memory(decide, true),
+            14 => self.memory(decide, false),
             15 => {
                 if let Some(conn) = self.conn(decide) {
                     self.hang_up(conn);
@@ -95,17 +96,30 @@ impl Play {
             21 if decide.flag() => world::driver_ready(&mut self.pond, &mut self.world),
             21 => self.pond.driver_failed(&mut self.world, "broken".to_owned()),
             22 => self.world.backlog = usize::from(decide.byte()) * 4,
-            23 | 24 => self.mover_starts(decide),
-            25..=28 => self.mover_says(decide),
+            23 | 24 if self.world.movers.wanted => self.mover_starts(decide),
+            23 | 24 => self.host_starts(decide),
+            25..=28 if self.world.movers.speaks => self.mover_says(decide),
+            25..=28 => self.host_says(decide),
             29 if decide.flag() => self.mover_hangs_up(),
             29 => self.mover_goes(decide),
             30 => self.world.unwatchable = decide.flag(),
-            _ => match decide.below(4) {
-                0 => self.world.records = self.pond.snapshot(),
-                1 => self.pond.upgrade_refused(&mut self.world, "no"),
-                2 => self.pond.physical(&mut self.world, &[(world::GPU, 1)]),
-                _ => self.pond.keeper_replaced(&mut self.world, 5),
+            _ => match decide.byte() {
+                // What came later has high numbers, so that old inputs keep their meaning.
+                240.. => self.world.charges_at_once = decide.flag(),
+                216.. => self.host_goes(decide),
+                200.. => self.host_starts(decide),
+                128.. => self.host_says(decide),
+                low => self.seldom(low % 4),
             },
+        }
+    }
+
+    fn seldom(&mut self, kind: u8) {
+        match kind {
+            0 => self.world.records = self.pond.snapshot(),
+            1 => self.pond.upgrade_refused(&mut self.world, "no"),
+            2 => self.pond.physical(&mut self.world, &[(world::GPU, 1)]),
+            _ => self.pond.keeper_replaced(&mut self.world, 5),
         }
     }
 
@@ -143,6 +157,7 @@ impl Play {
         let wants = match body {
             RequestBody::TensorMove(what) => what.work.has_file(),
             RequestBody::VersionCommit(_) => true,
+            RequestBody::TensorAdopt(what) => !matches!(what.transport, Transport::Ipc(_)),
             _ => return None,
         };
         let wrong = decide.byte() == 255;
@@ -172,30 +187,68 @@ impl Play {
         }
     }
 
-    fn slab(&mut self, decide: &mut Bytes<'_>, works: bool) {
+    /// The driver answers, or the books of a group.
+    fn memory(&mut self, decide: &mut Bytes<'_>, works: bool) {
         self.groups_answer();
-        if self.world.asked.is_empty() {
+        let World { asked, charging, .. } = &mut self.world;
+        let (slab, is_charge) = match (asked.len(), charging.len()) {
+            (0, 0) => return,
+            (0, count) => (charging.swap_remove(decide.below(count)), true),
+            (count, _) => (asked.swap_remove(decide.below(count)), false),
+        };
+        let works = works && !self.world.fabric.contains(&slab);
+        let failure = if works { None } else { Some(failure(decide)) };
+        if is_charge {
+            self.charged(slab, failure);
+        } else {
+            let result = failure.map_or_else(|| Ok(self.world.next_fd()), Err);
+            self.pond.slab_made(&mut self.world, slab, result);
+        }
+    }
+
+    fn charged(&mut self, slab: SlabId, failure: Option<DriverFailure>) {
+        if failure.is_none() {
+            self.world.charged.insert(slab);
+        }
+        self.pond.slab_charged(&mut self.world, slab, failure.map_or(Ok(()), Err));
+    }
+
+    fn host_starts(&mut self, decide: &mut Bytes<'_>) {
+        let Some(host) = self.world.hosts.wanted.pop() else { return };
+        if decide.byte() == 255 {
+            self.pond.host_not_started(&mut self.world, host, "no");
             return;
         }
-        let slab = self.world.asked.swap_remove(decide.below(self.world.asked.len()));
-        let result = if works {
-            Ok(self.world.next_fd())
-        } else {
-            let answer = Failure::new(ErrorKind::GpuFull, "the group may not have more");
-            let over = Box::new(OverLimit { answer, soon: decide.flag() });
-            Err(DriverFailure {
-                out_of_memory: decide.flag(),
-                text: "no".to_owned(),
-                over_limit: decide.flag().then_some(over),
-            })
+        let (pidfd, channel) = (self.world.next_fd(), self.world.next_fd());
+        self.world.hosts.started(host, pidfd);
+        self.pond.host_started(&mut self.world, host, 78, pidfd, &channel);
+    }
+
+    fn host_says(&mut self, decide: &mut Bytes<'_>) {
+        let Some(host) = self.world.hosts.pick(decide.byte().into()) else { return };
+        let kind = decide.byte();
+        let said = match kind {
+            255 => Some(FromHost::Failed { text: "no".to_owned() }),
+            254 => Some(FromHost::Ready { context_bytes: 0 }),
+            _ => self.world.hosts.next(host, kind < 192),
         };
-        self.pond.slab_made(&mut self.world, slab, result);
+        if let Some(said) = said {
+            self.pond.host_said(&mut self.world, host, said);
+        }
+    }
+
+    /// The process of a host ends, and its channel, which is heard first or not at all.
+    fn host_goes(&mut self, decide: &mut Bytes<'_>) {
+        let Some(host) = self.world.hosts.pick(decide.byte().into()) else { return };
+        if self.world.hosts.hangs_up(host) && decide.flag() {
+            self.pond.host_hung_up(&mut self.world, host);
+        }
+        self.world.hosts.gone(host);
+        self.pond.process_gone(&mut self.world, ClientId(host.0));
     }
 
     fn mover_starts(&mut self, decide: &mut Bytes<'_>) {
-        if !std::mem::take(&mut self.world.movers.wanted) {
-            return;
-        }
+        self.world.movers.wanted = false;
         if decide.byte() == 255 {
             self.pond.mover_not_started(&mut self.world, GPU, "no");
             return;
@@ -204,22 +257,25 @@ impl Play {
         self.world.movers.started(pidfd);
         self.pond.mover_started(&mut self.world, GPU, 77, pidfd);
         if decide.flag() {
-            self.pond.mover_said(&mut self.world, GPU, FromMover::Ready);
+            self.pond.mover_said(&mut self.world, GPU, FromMover::Ready, None);
         }
     }
 
     /// It may say anything at any time, as long as its channel lasts.
     fn mover_says(&mut self, decide: &mut Bytes<'_>) {
-        if !self.world.movers.speaks {
-            return;
-        }
         let job = match decide.byte() {
             255 => decide.number(),
             byte => self.world.movers.job(byte.into()),
         };
         let slab = SlabId(Uuid::from_u64_pair(1, decide.byte().into()));
         let text = || "no".to_owned();
-        let said = match decide.below(12) {
+        let kind = decide.below(12);
+        if matches!(kind, 9 | 11)
+            && let Some((slab, is_pool)) = self.world.movers.asked()
+        {
+            return self.mover_answers(slab, is_pool, kind == 11);
+        }
+        let said = match kind {
             0..=4 => FromMover::Done { job, hashes: Vec::new() },
             5 => FromMover::JobFailed { job, why: Why::File, text: text() },
             6 => FromMover::JobFailed { job, why: Why::Range, text: text() },
@@ -230,7 +286,19 @@ impl Play {
             _ => FromMover::Ready,
         };
         self.world.movers.says(&said);
-        self.pond.mover_said(&mut self.world, GPU, said);
+        self.pond.mover_said(&mut self.world, GPU, said, None);
+    }
+
+    fn mover_answers(&mut self, slab: SlabId, is_pool: bool, works: bool) {
+        let text = "no".to_owned();
+        let said = match (is_pool, works) {
+            (true, true) => FromMover::PoolMade { slab, data: [9; HANDLE_BYTES] },
+            (true, false) => FromMover::PoolFailed { slab, out_of_memory: false, text },
+            (false, true) => FromMover::Proved { slab },
+            (false, false) => FromMover::NotProved { slab, why: Why::Range, text },
+        };
+        let fd = (is_pool && works).then(|| self.world.next_fd());
+        self.pond.mover_said(&mut self.world, GPU, said, fd);
     }
 
     fn mover_hangs_up(&mut self) {
@@ -242,7 +310,9 @@ impl Play {
     /// The process of a mover ends, of this daemon's or of one before it. Its channel does too, and
     /// that is heard first.
     fn mover_goes(&mut self, decide: &mut Bytes<'_>) {
-        let Some((client, is_ours)) = self.world.movers.pick(decide.byte().into()) else { return };
+        let Some((client, is_ours)) = self.world.movers.pick(decide.byte().into()) else {
+            return self.host_goes(decide);
+        };
         if is_ours {
             self.mover_hangs_up();
         }
@@ -263,7 +333,7 @@ impl Play {
     }
 
     fn restart(&mut self) {
-        let before = lasting(&self.pond.snapshot());
+        let before = lasting(&self.pond.snapshot(), self.world.failed);
         let mut world = self.world.after_death();
         self.epoch += 1;
         let (records, held) = (world.records.clone(), world.held.clone());
@@ -273,17 +343,25 @@ impl Play {
         self.pond.public_writers = vec![PublicWriter::User(WRITER)];
         self.conns.clear();
         assert_eq!(found.lost_tensors, 0);
-        assert_eq!(lasting(&self.pond.snapshot()), before, "a restart loses nothing");
+        let after = lasting(&self.pond.snapshot(), self.world.failed);
+        assert_eq!(after, before, "a restart loses nothing");
         // The pidfd of who is dead fires at once.
         for client in self.world.movers.dead() {
             self.pond.process_gone(&mut self.world, client);
         }
+        for host in self.world.hosts.dead() {
+            self.pond.process_gone(&mut self.world, ClientId(host.0));
+        }
+        // Accounts are charged anew for what the books have.
+        let charges = self.pond.slab_charges().into_iter().map(|(slab, ..)| slab);
+        self.world.charged = charges.collect();
     }
 
     fn check(&self) {
         let books = self.pond.snapshot();
         world::check_books(&books, &self.world.held, self.world.failed);
         self.world.movers.check(&books);
+        self.world.hosts.check(&books);
         let held = &self.world.held;
         let (mut slab_bytes, mut all) = (0, 0);
         let (mut owners, mut tensors) = (HashMap::new(), BTreeMap::<u32, usize>::new());
@@ -292,7 +370,9 @@ impl Play {
             match record {
                 Record::SlabMade(made) => {
                     slab_bytes += made.bytes;
-                    assert!(held.contains_key(&Held::Slab(made.slab)), "{made:?} is not held");
+                    let has_fd = !matches!(made.backing.transport, Transport::Ipc(_));
+                    let is_held = held.contains_key(&Held::Slab(made.slab));
+                    assert_eq!(is_held, has_fd, "{made:?}");
                     owners.insert(made.slab, made.user);
                 }
                 Record::ClientSeen(seen) => {
@@ -332,6 +412,10 @@ impl Play {
                     DriverFailure { out_of_memory: false, text: "no".to_owned(), over_limit: None };
                 self.pond.slab_made(&mut self.world, slab, Err(failure));
             }
+            while let Some(slab) = self.world.charging.pop() {
+                let failure = failure(&mut Bytes(&[]));
+                self.charged(slab, Some(failure));
+            }
             self.world.now += LONG_MS;
             self.pond.tick(&mut self.world);
         }
@@ -340,6 +424,9 @@ impl Play {
         self.check();
         while self.world.movers.pick(0).is_some() {
             self.mover_goes(&mut Bytes(&[]));
+        }
+        while self.world.hosts.pick(0).is_some() {
+            self.host_goes(&mut Bytes(&[]));
         }
         for client in requests::clients() {
             self.pond.process_gone(&mut self.world, client);
@@ -377,6 +464,17 @@ impl Play {
                 _ => {}
             }
         }
+    }
+}
+
+/// Why there is no memory.
+fn failure(decide: &mut Bytes<'_>) -> DriverFailure {
+    let answer = Failure::new(ErrorKind::GpuFull, "the group may not have more");
+    let over = Box::new(OverLimit { answer, soon: decide.flag() });
+    DriverFailure {
+        out_of_memory: decide.flag(),
+        text: "no".to_owned(),
+        over_limit: decide.flag().then_some(over),
     }
 }
 
@@ -421,7 +519,12 @@ fn check_models(books: &[Record]) {
 
 /// What the books say about tensors that do not end with a process, nor with a restart: one whose
 /// gets are used up does, if its end could not be written.
-fn lasting(books: &[Record]) -> BTreeMap<String, String> {
+fn lasting(books: &[Record], failed: bool) -> BTreeMap<String, String> {
+    // The end of who keeps memory may not have been written.
+    let homeless = |slab: SlabId| {
+        let is_it = |it: &Record| matches!(it, Record::SlabMade(it) if it.slab == slab && it.home.is_some());
+        failed && books.iter().any(is_it)
+    };
     books
         .iter()
         .filter_map(|record| match record {
@@ -429,7 +532,8 @@ fn lasting(books: &[Record]) -> BTreeMap<String, String> {
                 if !made.ephemeral
                     && !made.deleted
                     && !made.part
-                    && made.accesses_left != Some(0) =>
+                    && made.accesses_left != Some(0)
+                    && !homeless(made.slab) =>
             {
                 Some((made.tensor.to_string(), format!("{made:?}")))
             }

@@ -2,12 +2,12 @@
 
 use millpond_wire::message::{
     Claim, GroupJoin, GroupLimit, GroupSet, LeaseClaim, Life, MoveWork, PartSpec, Rename,
-    RequestBody, Target, TensorCreate, TensorGet, TensorMove, TensorPublish, VersionCommit,
-    VersionGet, VersionStage, WAIT_FOREVER,
+    RequestBody, Target, TensorAdopt, TensorCreate, TensorGet, TensorMove, TensorPublish,
+    VersionCommit, VersionGet, VersionStage, WAIT_FOREVER,
 };
 use millpond_wire::{
-    Audience, ClientId, ContentHash, Dtype, GroupName, LeaseId, Mode, Shape, TensorId, TensorName,
-    Token, VersionId, VersionTag, VersionTarget,
+    Audience, ClientId, ContentHash, Dtype, GroupName, HANDLE_BYTES, LeaseId, Mode, Shape,
+    TensorId, TensorName, Token, Transport, TransportKind, VersionId, VersionTag, VersionTarget,
 };
 use uuid::Uuid;
 
@@ -20,6 +20,7 @@ const SIZES: [u64; 8] =
 /// Small parts, whole tensors, and what lies beyond them.
 const MOVED: [u64; 6] = [1, 100, 300, (1 << 20) - 1, 3 << 20, u64::MAX];
 const TIMES: [u64; 6] = [0, 1, 100, 5000, 1 << 40, u64::MAX];
+const DTYPES: [Dtype; 3] = [Dtype::U8, Dtype::F4, Dtype::F64];
 const NAMES: [&str; 5] = ["a", "b", "a/b", "public/a", "public/b"];
 const VERSIONS: [&str; 6] = ["a", "a@v1", "b@v2", "public/a", "~1/a@v1", "c"];
 const TARGETS: [&str; 6] = ["a", "b", "public/a", "~1/a", "~2/b", "c"];
@@ -179,22 +180,47 @@ fn of_groups(decide: &mut Bytes<'_>) -> RequestBody {
     }
 }
 
+/// Memory of the client's own; some of it is offered twice.
+fn adopt(decide: &mut Bytes<'_>) -> RequestBody {
+    let bytes = decide.pick(&SIZES);
+    let data = [decide.below(4) as u8; HANDLE_BYTES];
+    RequestBody::TensorAdopt(Box::new(TensorAdopt {
+        tensor: tensor(decide),
+        name: name(decide),
+        dtype: Dtype::U8,
+        shape: Shape::new([bytes]).expect("a shape"),
+        device: GPU,
+        audience: decide.pick(Audience::ALL),
+        slab_bytes: bytes + decide.pick(&[0, 0, 1, 300, 2 << 20]),
+        offset: decide.pick(&[0, 0, 1, 300]),
+        transport: decide.pick(&[Transport::Vmm, Transport::Mempool(data), Transport::Ipc(data)]),
+    }))
+}
+
 /// Anything that a greeted client can ask; `parts` are slabs of versions that somebody has seen.
 pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) -> RequestBody {
     match decide.below(32) {
         24.. => of_models(decide, parts),
-        0..=3 => RequestBody::TensorCreate(TensorCreate {
-            tensor: tensor(decide),
-            name: name(decide),
-            dtype: decide.pick(&[Dtype::U8, Dtype::F4, Dtype::F64]),
-            shape: Shape::new([decide.pick(&SIZES)]).expect("a shape"),
-            device: decide.flag().then_some(GPU),
-            audience: decide.pick(Audience::ALL),
-            ephemeral: decide.flag(),
-            zero: decide.flag(),
-            lease: decide.flag().then(|| lease(decide)),
-            life: life(decide),
-        }),
+        0..=3 => {
+            let (tensor, name, kind) = (tensor(decide), name(decide), decide.byte());
+            RequestBody::TensorCreate(TensorCreate {
+                tensor,
+                name,
+                dtype: DTYPES[usize::from(kind) % DTYPES.len()],
+                shape: Shape::new([decide.pick(&SIZES)]).expect("a shape"),
+                device: decide.flag().then_some(GPU),
+                audience: decide.pick(Audience::ALL),
+                ephemeral: decide.flag(),
+                zero: decide.flag(),
+                lease: decide.flag().then(|| lease(decide)),
+                life: life(decide),
+                transport: match kind {
+                    ..128 => TransportKind::Vmm,
+                    128..240 => decide.pick(&[TransportKind::Ipc, TransportKind::Mempool]),
+                    240.. => TransportKind::Fabric,
+                },
+            })
+        }
         4..=6 => RequestBody::TensorGet(TensorGet {
             target: target(decide),
             lease: lease(decide),
@@ -232,28 +258,36 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) 
             dry_run: decide.flag(),
         },
         23 => RequestBody::Upgrade { program: decide.pick(&["", "/usr/bin/other"]).to_owned() },
-        _ => match decide.below(7) {
-            5 => RequestBody::Rename(Rename {
-                object: match decide.flag() {
-                    true => tensor(decide).into(),
-                    false => version(decide).into(),
-                },
-                name: TensorName::new(decide.pick(&NAMES)).expect("a name"),
-                token: Token(Uuid::from_u128(600 + decide.below(4) as u128)),
-            }),
-            6 => RequestBody::StartReport {
-                loading: decide.pick(&["", "net"]).to_owned(),
-                failed: decide.pick(&["", "net: no such file"]).to_owned(),
-            },
-            4 => of_groups(decide),
-            0 => RequestBody::Ping,
-            1 => RequestBody::PondStatus,
-            2 => RequestBody::ClientList,
-            // Kinds that came later share a number, so that old inputs keep their meaning.
-            _ if decide.flag() => {
-                RequestBody::MovesExpected { device: decide.flag().then_some(GPU), name: None }
-            }
-            _ => RequestBody::Unknown,
+        _ => match decide.byte() {
+            128.. => adopt(decide),
+            kind => other(kind % 7, decide),
         },
+    }
+}
+
+/// What is asked less often.
+fn other(kind: u8, decide: &mut Bytes<'_>) -> RequestBody {
+    match kind {
+        5 => RequestBody::Rename(Rename {
+            object: match decide.flag() {
+                true => tensor(decide).into(),
+                false => version(decide).into(),
+            },
+            name: TensorName::new(decide.pick(&NAMES)).expect("a name"),
+            token: Token(Uuid::from_u128(600 + decide.below(4) as u128)),
+        }),
+        6 => RequestBody::StartReport {
+            loading: decide.pick(&["", "net"]).to_owned(),
+            failed: decide.pick(&["", "net: no such file"]).to_owned(),
+        },
+        4 => of_groups(decide),
+        0 => RequestBody::Ping,
+        1 => RequestBody::PondStatus,
+        2 => RequestBody::ClientList,
+        // Kinds that came later share a number, so that old inputs keep their meaning.
+        _ if decide.flag() => {
+            RequestBody::MovesExpected { device: decide.flag().then_some(GPU), name: None }
+        }
+        _ => RequestBody::Unknown,
     }
 }

@@ -6,12 +6,16 @@ use millpond_daemon::accounts::{AllTerms, Resource};
 use millpond_daemon::policy::{
     Caps, ConnId, Device, GroupAsk, Held, HoldError, MoverLimits, Pond, PortError, Ports,
 };
+use millpond_host::channel::ToHost;
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{LeaseClaim, Proof, Reply, ReplyBody};
 use millpond_wire::record::Record;
-use millpond_wire::{Backing, ClientId, GpuUuid, SlabId, TensorId, caps};
+use millpond_wire::{
+    Backing, ClientId, GpuUuid, HostId, SlabId, TensorId, Transport, TransportKind, caps,
+};
 use uuid::Uuid;
 
+use crate::hosts::Hosts;
 use crate::movers::Movers;
 
 /// The pond's GPU.
@@ -53,6 +57,14 @@ pub struct World {
     pub open: HashSet<(ConnId, u64)>,
     /// Slabs that the driver was asked for.
     pub asked: Vec<SlabId>,
+    /// Those of them that no driver makes.
+    pub fabric: HashSet<SlabId>,
+    /// Charges that have no answer yet.
+    pub charging: Vec<SlabId>,
+    /// Charges are answered before the call returns.
+    pub charges_at_once: bool,
+    /// What somebody pays for.
+    pub charged: HashSet<SlabId>,
     /// What whoever keeps the groups was asked.
     pub group_asks: Vec<GroupAsk>,
     /// Connections that the policy wants to end.
@@ -71,6 +83,8 @@ pub struct World {
     pub unwatchable: bool,
     /// Movers, and what each may still write.
     pub movers: Movers,
+    /// Hosts, and what each keeps.
+    pub hosts: Hosts,
     /// Messages that every connection has waiting.
     pub backlog: usize,
     /// The last descriptor.
@@ -99,6 +113,7 @@ impl World {
             parts: self.parts.clone(),
             failed: self.failed,
             movers: self.movers.after_death(&self.held),
+            hosts: self.hosts.after_death(&self.held),
             last_fd: self.last_fd,
             last_id: self.last_id,
             ..World::default()
@@ -144,6 +159,9 @@ impl Ports for World {
 
     fn let_go(&mut self, what: Held, _fd: Option<u64>) {
         self.held.remove(&what);
+        if let Held::Slab(slab) = what {
+            self.charged.remove(&slab);
+        }
     }
 
     fn manifest_ok(&self, fd: &u64) -> Result<(), String> {
@@ -154,6 +172,10 @@ impl Ports for World {
         let fd = fds.first();
         if let ReplyBody::Event(_) = reply.body {
             assert_eq!(reply.number, 0, "an event answers nothing");
+            return;
+        }
+        if let ReplyBody::AdoptedFreed(_) = reply.body {
+            assert_eq!(reply.number, 0, "nobody asks for its memory");
             return;
         }
         let first = self.open.remove(&(conn, reply.number));
@@ -180,7 +202,9 @@ impl Ports for World {
             assert_eq!(Ok(fds.len()), usize::try_from(*count), "descriptors are announced");
         }
         if let ReplyBody::Tensor(grant) = &reply.body {
-            assert_eq!(fd.is_some(), grant.lease.is_some(), "descriptors come with leases");
+            let has_fd = !matches!(grant.backing.transport, Transport::Ipc(_));
+            let expected = grant.lease.is_some() && has_fd;
+            assert_eq!(fd.is_some(), expected, "descriptors come with leases");
             if let Some((lease, mode, token)) = grant.lease {
                 let target = grant.info.tensor.into();
                 self.granted.push(LeaseClaim { lease, target, mode, token });
@@ -215,6 +239,52 @@ impl Ports for World {
         self.asked.push(slab);
     }
 
+    fn charge_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, _user: u32) -> bool {
+        assert!(device == GPU && bytes > 0 && bytes <= CAPACITY);
+        assert!(!self.charged.contains(&slab), "{slab} is paid for twice");
+        match self.charges_at_once {
+            true => self.charged.insert(slab),
+            false => {
+                self.charging.push(slab);
+                false
+            }
+        }
+    }
+
+    fn count_slab(&mut self, slab: SlabId, _device: GpuUuid, _bytes: u64, _user: u32) {
+        self.charged.insert(slab);
+    }
+
+    fn uncharge_slab(&mut self, slab: SlabId) {
+        self.charged.remove(&slab);
+    }
+
+    fn try_fabric(&mut self, slab: SlabId, device: GpuUuid) {
+        assert_eq!(device, GPU);
+        self.fabric.insert(slab);
+        self.asked.push(slab);
+    }
+
+    fn is_exported(&self, fd: &u64, _transport: TransportKind) -> Result<(), String> {
+        if fd.is_multiple_of(5) { Err("it is a file".to_owned()) } else { Ok(()) }
+    }
+
+    fn start_host(&mut self, host: HostId) {
+        self.hosts.wanted.push(host);
+    }
+
+    fn adopt_host(&mut self, host: HostId, _channel: &u64) {
+        self.hosts.adopted(host);
+    }
+
+    fn tell_host(&mut self, host: HostId, message: ToHost) {
+        self.hosts.tell(host, message);
+    }
+
+    fn close_host(&mut self, host: HostId) {
+        self.hosts.hangs_up(host);
+    }
+
     fn page(&mut self, _conn: ConnId) -> Option<u64> {
         Some(0)
     }
@@ -231,6 +301,9 @@ impl Ports for World {
     }
 
     fn tell_mover(&mut self, device: GpuUuid, message: ToMover, fd: Option<u64>) {
+        if device != GPU && matches!(message, ToMover::DropPool { .. }) {
+            return; // A slab of a GPU that is not there any more.
+        }
         assert_eq!(device, GPU);
         self.movers.tell(message, fd);
     }
@@ -240,7 +313,9 @@ impl Ports for World {
     }
 
     fn kill(&mut self, pidfd: &u64) {
-        self.movers.kill(*pidfd);
+        if !self.hosts.has(*pidfd) {
+            self.movers.kill(*pidfd);
+        }
     }
 
     fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
@@ -279,6 +354,10 @@ pub fn check_books(books: &[Record], held: &HashMap<Held, u64>, refused: bool) {
             Record::VersionReady(ready) => {
                 expected.insert(Held::Manifest(ready.version));
             }
+            Record::HostMade(made) => {
+                expected.insert(Held::HostProcess(made.host));
+                expected.insert(Held::HostChannel(made.host));
+            }
             Record::TensorMade(made) => {
                 let end = made.offset.checked_add(made.bytes).expect("an end");
                 let slab = slabs.get(&made.slab).expect("its slab comes before a tensor");
@@ -295,5 +374,6 @@ pub fn check_books(books: &[Record], held: &HashMap<Held, u64>, refused: bool) {
     // A record without its descriptor is a lost one; the other way round nothing may be.
     let stays = |held: &Held| refused && matches!(held, Held::Client(_));
     let known = |held: &Held| expected.contains(held) || stays(held);
-    assert!(held.keys().all(known), "held, but not in the books");
+    let lost = held.keys().find(|held| !known(held));
+    assert!(lost.is_none(), "{lost:?} is held, but not in the books");
 }

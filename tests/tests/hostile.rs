@@ -79,6 +79,7 @@ fn create(shape: &[u64]) -> RequestBody {
         zero: false,
         lease: None,
         life: millpond::Life::default(),
+        transport: millpond_wire::TransportKind::Vmm,
     })
 }
 

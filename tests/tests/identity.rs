@@ -56,6 +56,7 @@ fn create(name: &str, lease: u64) -> RequestBody {
         zero: true,
         lease: Some(LeaseId(lease)),
         life: Life::default(),
+        transport: millpond_wire::TransportKind::Vmm,
     })
 }
 

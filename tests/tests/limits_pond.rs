@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
-use millpond_tests::place::{bytes, limit, size, unit};
-use millpond_tests::{Place, binaries, checkpoint, eventually, eventually_equal};
+use millpond_tests::place::{bytes, contexts, limit, size, unit};
+use millpond_tests::{Place, binaries, checkpoint, eventually, eventually_equal, is_soft, skip};
 use serde_json::Value;
 
 /// A group that pays for this user's tensors and models.
@@ -179,4 +179,174 @@ fn the_ponds_memory_is_nobody_elses_in_any_group_or_none() {
         Some(others()).filter(|after| *after >= before + 32 * unit())
     });
     assert!(after < before + 64 * unit(), "{before}, {after}");
+}
+
+/// What a group is charged with beside contexts and what no call has shown: by its processes, and by
+/// the pond.
+fn charged(place: &Place, group: &str) -> (u64, u64) {
+    let account = place.account(group);
+    let beside = bytes(&account["context_bytes"]) + bytes(&account["folded_bytes"]);
+    let processes = bytes(&account["process_bytes"]) - beside;
+    (processes, bytes(&account["pond_bytes"]))
+}
+
+#[test]
+fn memory_that_a_limited_program_gives_to_the_pond_is_charged_once() {
+    for kind in ["virtual", "linear"] {
+        let place = Place::new();
+        let (large, rest) = (40 * unit(), 24 * unit());
+        group_of_this_user(&place, "team", limit(64));
+        let mut client = place.client(&["--group", "team"]);
+        client.ask(&format!("shared take x-own {kind} {large}"));
+        assert_eq!(charged(&place, "team"), (large, 0), "{kind}");
+        client.ask("shared free x-own");
+        // Twice does not fit, and need not.
+        client.ask(&format!("shared adopt x {kind} {large} 3"));
+        assert_eq!(charged(&place, "team"), (0, large), "{kind}");
+        assert_eq!(column(&only(&place, "team"), "shared_bytes"), large, "{kind}");
+        let take = |client: &mut millpond_tests::Worker, name: &str, bytes: u64| {
+            client.try_ask(&format!("shared take {name} linear {bytes}"))
+        };
+        take(&mut client, "y", rest).unwrap();
+        let refused = take(&mut client, "z", 16 * unit()).unwrap_err();
+        assert!(refused.contains("OUT_OF_MEMORY"), "{refused}");
+        assert_eq!(charged(&place, "team"), (rest, large), "{kind}");
+        let mut reader = place.pond.worker();
+        assert_eq!(reader.ask("get x"), millpond_tests::content::hash_of(large, 3));
+
+        // Deleted while a reader has it, it is the pond's; then the program's again, which has it still.
+        place.pond.control().delete("x").unwrap();
+        assert_eq!(charged(&place, "team"), (rest, large), "{kind}");
+        reader.ask("drop-all");
+        reader.ask("flush");
+        eventually_equal("the program pays again", &(rest + large, 0), || charged(&place, "team"));
+        let refused = take(&mut client, "z", 16 * unit()).unwrap_err();
+        assert!(refused.contains("OUT_OF_MEMORY"), "{refused}");
+        client.ask("shared free x");
+        eventually_equal("it was freed", &(rest, 0), || charged(&place, "team"));
+        assert_eq!(column(&only(&place, "team"), "shared_bytes"), 0, "{kind}");
+        client.ask(&format!("shared adopt x {kind} {large} 5"));
+
+        // Killed: what survives is the pond's alone, and what does not is nobody's.
+        client.kill();
+        let left = if kind == "virtual" { large } else { 0 };
+        eventually_equal("what is left", &(0, left), || charged(&place, "team"));
+        // With room for what a context is taken for.
+        place.limit("team", &size(limit(128)));
+        let mut next = place.tenant(&["--group", "team"]);
+        assert!(next.takes("linear", 128 * unit() - left) && !next.takes("linear", 16 * unit()));
+    }
+}
+
+#[test]
+fn what_the_pond_refuses_stays_the_programs() {
+    let place = Place::new();
+    let large = 40 * unit();
+    group_of_this_user(&place, "owners", 16 * unit());
+    // Limited by another group than the one that would pay: that one must have room.
+    let mut client = place.client(&["--group", "makers", "--limit", &size(limit(64))]);
+    let refused = client.try_ask(&format!("shared adopt x virtual {large} 3")).unwrap_err();
+    assert!(refused.contains("owners"), "{refused}");
+    eventually_equal("the memory is freed", &(0, 0), || charged(&place, "makers"));
+    assert_eq!(column(&only(&place, "makers"), "shared_bytes"), 0);
+    place.limit("owners", &size(large));
+    client.ask(&format!("shared adopt x virtual {large} 3"));
+    assert_eq!((charged(&place, "makers"), charged(&place, "owners")), ((0, 0), (0, large)));
+    // Memory of a pool stays charged to its maker, and so it must fit twice.
+    place.limit("owners", &size(2 * large));
+    client.ask(&format!("shared adopt y pool {} 3", 16 * unit()));
+    let (makers, owners) = (charged(&place, "makers"), charged(&place, "owners"));
+    assert!(makers.0 >= 16 * unit() && owners.1 >= large + 16 * unit(), "{makers:?}, {owners:?}");
+}
+
+#[test]
+fn what_a_program_has_given_to_the_pond_is_neither_drift_nor_folded_in() {
+    let place = Place::new();
+    let large = 40 * unit();
+    group_of_this_user(&place, "team", contexts(3, 256));
+    let mut client = place.client(&["--group", "team"]);
+    client.ask(&format!("shared adopt x virtual {large} 3"));
+    client.ask(&format!("shared adopt y linear {large} 3"));
+    // A host of the pond is no member: what it has is the pond's.
+    place.pond.worker().ask(&format!("shared make h ipc {large} 3"));
+    let held = charged(&place, "team");
+    assert!(held.0 == 0 && held.1 >= 3 * large, "{held:?}");
+    // Whoever has what it did not charge shows that every slot was compared with the card.
+    let mut sneak = place.pond.worker();
+    let folder = place.group_folder("team");
+    sneak.ask(&format!("member attach {}", folder.display()));
+    sneak.ask(&format!("member sneak {}", 4 * unit()));
+    let of = |pid: u32| {
+        let processes = place.processes("team");
+        processes.into_iter().find(|process| process["pid"] == pid).unwrap()
+    };
+    let own = client.pid();
+    let begun = std::time::Instant::now();
+    let folded = eventually("the fold", || {
+        let folded = of(sneak.pid())["devices"][0]["folded_bytes"].as_u64();
+        folded.filter(|bytes| *bytes >= 4 * unit()).map(Some).or_else(|| {
+            // A card may not show the processes of a container, however often it is read.
+            (!is_soft() && begun.elapsed().as_secs() > 10).then_some(None)
+        })
+    });
+    if folded.is_none() {
+        skip("the card shows no processes");
+        return;
+    }
+    let process = of(own);
+    assert_eq!(column(&process, "shared_bytes"), 2 * large, "{process}");
+    assert!(column(&process, "physical_bytes") >= 2 * large, "{process}");
+    let drift = process["devices"][0]["drift_bytes"].as_i64().unwrap();
+    if is_soft() {
+        assert_eq!((column(&process, "folded_bytes"), drift), (0, 0), "{process}");
+        let device = place.json(&["status"])["devices"][0].clone();
+        assert_eq!(device["drift_bytes"].as_i64(), Some(0), "{device}");
+        assert!(bytes(&device["other_bytes"]) < 4 * unit(), "nobody else has anything: {device}");
+    } else {
+        // Modules, and what a context is charged more than it takes.
+        assert!(
+            column(&process, "folded_bytes") < large && drift.unsigned_abs() < large,
+            "{process}"
+        );
+    }
+    assert_eq!(charged(&place, "team").1, held.1);
+}
+
+/// Memory that a mover or a host makes is its owner's as well, and so is the context of the host.
+#[test]
+fn memory_of_every_transport_is_charged_to_its_owner_and_shown_to_who_opens_it() {
+    let place = Place::new();
+    let large = 128 * unit();
+    group_of_this_user(&place, "owners", limit(512));
+    let charged = || bytes(&place.account("owners")["pond_bytes"]);
+    for transport in ["mempool", "ipc"] {
+        let mut owner = place.pond.worker();
+        let hash = owner.ask(&format!("shared make x {transport} {large} 7"));
+        let context: u64 = place.pond.status().hosts.iter().map(|host| host.context_bytes).sum();
+        let slab = place.pond.control().inspect("x").unwrap().info.slab_bytes;
+        eventually_equal(transport, &(slab + context), charged);
+
+        // Twice what it may have of its own, and it has it all the same.
+        let mut client = place.client(&["--limit", &size(limit(64)), "--group", "readers"]);
+        assert_eq!(client.ask("get x"), hash, "{transport}");
+        let process = only(&place, "readers");
+        assert!(column(&process, "shared_bytes") >= large, "{process}");
+        let own = column(&process, "charged_bytes") - column(&process, "context_bytes");
+        assert_eq!(own, 0, "{process}");
+        client.ask("drop x");
+        client.ask("flush");
+        eventually_equal("nothing is shared any more", &0, || {
+            column(&only(&place, "readers"), "shared_bytes")
+        });
+        client.finish();
+        owner.finish();
+        place.pond.control().delete("x").unwrap();
+        eventually_equal("all of it is given back", &0, charged);
+    }
+    // What is too much is refused before it is made, and the host is not kept for it.
+    let mut owner = place.pond.worker();
+    let refused = owner.try_ask(&format!("shared make y ipc {} 7", limit(600))).unwrap_err();
+    assert!(refused.contains("owners"), "{refused}");
+    owner.finish();
+    eventually_equal("nothing is charged", &0, charged);
 }

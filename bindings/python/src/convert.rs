@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use millpond::cuda::{Driver, DriverChoice};
-use millpond::{Audience, Dtype, GpuUuid, IntoTarget, Life, Mode, Target};
+use millpond::{Audience, Dtype, GpuUuid, IntoTarget, Life, Mode, Target, TransportKind};
 use millpond_view::size::ByteSize;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -137,6 +137,14 @@ pub(crate) fn audience(py: Python<'_>, given: &str) -> PyResult<Audience> {
     })
 }
 
+/// One of the words for how memory is shared.
+pub(crate) fn transport(py: Python<'_>, given: &str) -> PyResult<TransportKind> {
+    given.parse().map_err(|_| {
+        let message = format!("there is no transport '{given}'");
+        errors::invalid(py, &message, Some("it is \"vmm\", \"mempool\" or \"ipc\""))
+    })
+}
+
 /// One of the words for how memory is mapped.
 pub(crate) fn mode(py: Python<'_>, given: &str) -> PyResult<Mode> {
     Mode::ALL.iter().copied().find(|one| one.to_string() == given).ok_or_else(|| {
@@ -192,6 +200,11 @@ fn own_device(py: Python<'_>, ordinal: i32) -> PyResult<GpuUuid> {
     detached(py, || own_device_of(ordinal)).map_err(|error| errors::raise(py, &error))
 }
 
+/// The driver that this process maps memory with.
+pub(crate) fn own_driver() -> millpond::Result<Driver> {
+    Ok(Driver::open(DriverChoice::from_env(), Some(&millpond_softgpu::PROVIDER))?)
+}
+
 /// This process's GPUs in its own order, which stays.
 static OWN: OnceLock<Vec<GpuUuid>> = OnceLock::new();
 
@@ -200,9 +213,7 @@ pub(crate) fn own_device_of(ordinal: i32) -> millpond::Result<GpuUuid> {
     let devices = match OWN.get() {
         Some(devices) => devices,
         None => {
-            let choice = DriverChoice::from_env();
-            let driver = Driver::open(choice, Some(&millpond_softgpu::PROVIDER))?;
-            let found = driver.devices()?.iter().map(|one| GpuUuid(one.uuid().0)).collect();
+            let found = own_driver()?.devices()?.iter().map(|one| GpuUuid(one.uuid().0)).collect();
             OWN.get_or_init(|| found)
         }
     };

@@ -180,6 +180,68 @@ fn data_type(dtype: Dtype) -> PyResult<DlDataType> {
     Ok(DlDataType { code, bits, lanes: 1 })
 }
 
+/// The dtype of a code, where the pond has it.
+fn known(data: &DlDataType) -> Option<Dtype> {
+    let same = |dtype: &&Dtype| {
+        data_type(**dtype).is_ok_and(|known| (known.code, known.bits) == (data.code, data.bits))
+    };
+    Dtype::ALL.iter().find(same).copied().filter(|_| data.lanes == 1)
+}
+
+/// Memory of another library, as its capsule describes it.
+pub(crate) struct Described {
+    /// Kind and number.
+    pub(crate) device: (i32, i32),
+    pub(crate) address: u64,
+    pub(crate) dtype: Dtype,
+    pub(crate) shape: Vec<i64>,
+    /// In elements; none where it is row-major.
+    pub(crate) strides: Option<Vec<i64>>,
+}
+
+/// What a capsule describes that nobody has taken over. Whoever keeps the capsule keeps the memory.
+pub(crate) fn described(capsule: &Bound<'_, PyAny>) -> PyResult<Described> {
+    let raw = capsule.as_ptr();
+    // SAFETY: any object may be asked, and the names live for ever. Under its name a capsule holds
+    // the structure of that name, which stays as long as the capsule does: the reference above.
+    let tensor = unsafe {
+        if ffi::PyCapsule_IsValid(raw, VERSIONED.as_ptr()) == 1 {
+            let managed = ffi::PyCapsule_GetPointer(raw, VERSIONED.as_ptr()).cast::<Versioned>();
+            if (*managed).major != VERSION.0 {
+                let message = format!("DLPack {} is not known here", (*managed).major);
+                return Err(PyBufferError::new_err(message));
+            }
+            &raw const (*managed).tensor
+        } else if ffi::PyCapsule_IsValid(raw, LEGACY.as_ptr()) == 1 {
+            let managed = ffi::PyCapsule_GetPointer(raw, LEGACY.as_ptr()).cast::<Legacy>();
+            &raw const (*managed).tensor
+        } else {
+            return Err(PyBufferError::new_err("this is no DLPack capsule, or it was taken over"));
+        }
+    };
+    // SAFETY: as above.
+    let tensor = unsafe { &*tensor };
+    let dimensions = usize::try_from(tensor.ndim).unwrap_or(0);
+    let extents = |first: *mut i64| {
+        // SAFETY: where it is not null it points to a number for each dimension.
+        (!first.is_null())
+            .then(|| unsafe { std::slice::from_raw_parts(first, dimensions) }.to_vec())
+    };
+    let dtype = known(&tensor.dtype).ok_or_else(|| {
+        let DlDataType { code, bits, lanes } = tensor.dtype;
+        let message =
+            format!("the pond has no dtype for DLPack's {code}, {bits} bits, {lanes} lanes");
+        PyBufferError::new_err(message)
+    })?;
+    Ok(Described {
+        device: (tensor.device.device_type, tensor.device.device_id),
+        address: (tensor.data.expose_provenance() as u64).saturating_add(tensor.byte_offset),
+        dtype,
+        shape: extents(tensor.shape).unwrap_or_default(),
+        strides: extents(tensor.strides),
+    })
+}
+
 /// Without its extents, which come when they have their place.
 fn tensor(span: &Span<'_>) -> PyResult<DlTensor> {
     let (device_type, device_id) = device(span.place)?;

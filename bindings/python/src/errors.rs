@@ -27,19 +27,24 @@ pub(crate) enum Special {
     Closed,
     /// Of the kind `not_found`, and what a mapping raises.
     NoTensor,
+    /// Memory that cannot be shared as it is.
+    Adopt,
 }
 
 impl Special {
-    const ALL: [(Special, &'static str, &'static str); 4] = [
+    const ALL: [(Special, &'static str, &'static str); 5] = [
         (Special::Fork, "ForkError", "The object belongs to the process that forked this one."),
         (Special::ReadOnly, "ReadOnlyError", "The memory is mapped read-only."),
         (Special::Closed, "ClosedError", "The object was closed by this program."),
         (Special::NoTensor, "NoTensor", "The model has no tensor of this name."),
+        (Special::Adopt, "AdoptError", "The memory cannot be shared as it is."),
     ];
 
     fn kind(self) -> ErrorKind {
         match self {
-            Special::Fork | Special::ReadOnly | Special::Closed => ErrorKind::Invalid,
+            Special::Fork | Special::ReadOnly | Special::Closed | Special::Adopt => {
+                ErrorKind::Invalid
+            }
             Special::NoTensor => ErrorKind::NotFound,
         }
     }
@@ -181,6 +186,7 @@ pub(crate) fn raise_in(py: Python<'_>, call: Call<'_>, error: &Error) -> PyErr {
         Error::Forked { .. } => Some(Special::Fork),
         Error::ReadOnly { .. } => Some(Special::ReadOnly),
         Error::Closed => Some(Special::Closed),
+        Error::Adopt { .. } => Some(Special::Adopt),
         _ => None,
     };
     // Where the client's way out is written for Rust, Python has its own words.

@@ -14,6 +14,12 @@ pub(crate) enum Call<'a> {
         name: &'a str,
     },
     Get,
+    /// The handle of a tensor.
+    Handle,
+    /// Memory of this program that becomes a tensor.
+    Adopt {
+        name: &'a str,
+    },
     Put {
         name: &'a str,
     },
@@ -44,8 +50,22 @@ pub(crate) fn hint(call: Call<'_>, error: &Error) -> Option<String> {
     if let Error::File { reason: Some(std::io::ErrorKind::AlreadyExists), .. } = error {
         return Some("force=True writes over it".to_owned());
     }
+    match error {
+        Error::NoHandle { .. } => {
+            return Some(
+                "millpond.create(NAME, ..., transport=\"ipc\") makes one that has".to_owned(),
+            );
+        }
+        Error::NoEvent { .. } => {
+            let hint = "publish() after the work: readers wait for that; or \
+                        millpond.create(NAME, ..., transport=\"ipc\"), which has an event";
+            return Some(hint.to_owned());
+        }
+        Error::Adopt { .. } => return Some("copy=True makes a copy instead".to_owned()),
+        _ => {}
+    }
     Some(match (call, error.kind()) {
-        (Call::Create { name }, ErrorKind::Exists) => {
+        (Call::Create { name } | Call::Adopt { name }, ErrorKind::Exists) => {
             format!("delete it first, millpond.delete({name:?}), or choose another name")
         }
         (Call::Put { name } | Call::Copy { name }, ErrorKind::Exists) => {
@@ -58,7 +78,8 @@ pub(crate) fn hint(call: Call<'_>, error: &Error) -> Option<String> {
         (Call::Attach { name }, ErrorKind::NotFound) => {
             return file(name).or_else(|| listed(error, "millpond.models() lists what exists"));
         }
-        (Call::Get, ErrorKind::NotFound) => {
+        (Call::Handle, ErrorKind::NotReady) => "publish it first".to_owned(),
+        (Call::Get | Call::Handle, ErrorKind::NotFound) => {
             return listed(error, "millpond.list() lists what exists");
         }
         (_, ErrorKind::GpuFull) => return room(error),

@@ -96,6 +96,18 @@ view::mover_fields!(
     }
 );
 
+view::host_fields!(
+    info_class,
+    /// A process of the pond that owns the memory of `ipc` tensors.
+    HostInfo(view::Host) {
+        fn __repr__(&self) -> String {
+            let view::Host { pid, tensors, bytes, sealed, .. } = &self.0;
+            let sealed = if *sealed { ", sealed" } else { "" };
+            format!("HostInfo(pid {pid}, {tensors} tensors, {}{sealed})", units::bytes(*bytes))
+        }
+    }
+);
+
 view::collected_fields!(
     info_class,
     /// What was given back, or would be.

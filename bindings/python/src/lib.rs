@@ -14,6 +14,7 @@
 
 #![deny(unsafe_code)]
 
+mod adopt;
 #[allow(unsafe_code, reason = "symbols in C's calling convention, for torch")]
 mod allocator;
 mod caches;
@@ -32,6 +33,7 @@ mod ending;
 mod errors;
 mod gate;
 mod groups;
+mod handle;
 mod hints;
 mod info;
 mod interrupt;
@@ -42,6 +44,12 @@ mod model;
 mod model_tensor;
 mod models;
 mod pond;
+mod pool;
+#[allow(
+    unsafe_code,
+    reason = "symbols in C's calling convention, and streams of whoever calls them"
+)]
+mod pool_allocator;
 mod pressure;
 mod shown;
 mod similar;
@@ -71,6 +79,7 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<info::DeviceInfo>()?;
     module.add_class::<info::Status>()?;
     module.add_class::<info::MoverInfo>()?;
+    module.add_class::<info::HostInfo>()?;
     module.add_class::<info::Collected>()?;
     module.add_class::<clients::LeaseInfo>()?;
     module.add_class::<clients::ClientInfo>()?;
@@ -84,6 +93,7 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<caches::CacheInfo>()?;
     module.add_class::<view::View>()?;
     module.add_class::<tensor::Tensor>()?;
+    module.add_class::<handle::TensorHandle>()?;
     module.add_class::<model_tensor::ModelTensor>()?;
     module.add_class::<model::Model>()?;
     module.add_class::<model::Paused>()?;
@@ -100,6 +110,7 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<elastic_blocks::Prepared>()?;
     module.add_class::<elastic_stats::ElasticStats>()?;
     module.add_class::<pressure::PressureAsk>()?;
+    module.add_class::<pool::StreamPool>()?;
     module.add_class::<pond::Pond>()?;
     module.add_class::<interrupt::Canceller>()?;
     module.add_function(wrap_pyfunction!(lease::live_leases, module)?)?;
@@ -107,7 +118,9 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(convert::dtype_name, module)?)?;
     module.add_function(wrap_pyfunction!(allocator::allocate_from, module)?)?;
     module.add_function(wrap_pyfunction!(allocator::allocated, module)?)?;
+    module.add_function(wrap_pyfunction!(pool::pool, module)?)?;
     module.add_function(wrap_pyfunction!(load::check_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(adopt::capsule, module)?)?;
     module.add_function(wrap_pyfunction!(ending::end, module)?)?;
     module.add_function(wrap_pyfunction!(ending::after_fork, module)?)?;
     Ok(())

@@ -9,11 +9,13 @@ use millpond::{AttachOptions, Error, GetOptions, Mode, SaveOptions, TensorSpec};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes};
 
+use crate::adopt::Adopt;
 use crate::caches::{self, CacheInfo};
 use crate::clients::{self, ClientInfo, Events, Wanted};
 use crate::elastic::Elastic;
 use crate::ending::detached;
 use crate::groups::{self, Change, GroupDetails, GroupInfo};
+use crate::handle::TensorHandle;
 use crate::hints::Call;
 use crate::info::{Collected, Status, TensorInfo};
 use crate::interrupt::{ask, ask_in, wait as wait_for};
@@ -70,7 +72,7 @@ impl Pond {
     /// Makes a tensor and maps it writable; others see it after `publish`.
     #[pyo3(signature = (
         name, shape, dtype, device=None, *, audience="user", ephemeral=false, zero=false, ttl=None,
-        linger=None, max_accesses=None
+        linger=None, max_accesses=None, transport="vmm"
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn create<'py>(
@@ -86,6 +88,7 @@ impl Pond {
         ttl: Option<f64>,
         linger: Option<f64>,
         max_accesses: Option<u64>,
+        transport: &str,
     ) -> PyResult<Bound<'py, Tensor>> {
         let (dtype, shape) = (convert::dtype(dtype)?, convert::shape(shape)?);
         let label = name.clone().unwrap_or_default();
@@ -100,7 +103,8 @@ impl Pond {
             .share(convert::audience(py, audience)?)
             .ephemeral(ephemeral)
             .zero(zero)
-            .life(convert::life(ttl, linger, max_accesses)?);
+            .life(convert::life(ttl, linger, max_accesses)?)
+            .transport(convert::transport(py, transport)?);
         let made = ask_in(py, Call::Create { name: &label }, || self.pond.create(spec))?;
         Tensor::new(py, made, &self.counters)
     }
@@ -126,6 +130,28 @@ impl Pond {
             })?,
         };
         Tensor::new(py, got, &self.counters)
+    }
+
+    /// The handle of an `ipc` tensor, for programs that know only CUDA IPC. It keeps a lease.
+    fn handle(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<TensorHandle> {
+        let target = convert::target(name)?;
+        let handle = ask_in(py, Call::Handle, || self.pond.handle(target))?;
+        Ok(TensorHandle::new(handle, &self.counters))
+    }
+
+    /// Gives memory that this program has on a GPU a name, without a copy, and returns it as `get`
+    /// does. Where the driver cannot share it, `copy` makes a copy, and `copied_because` says why.
+    #[pyo3(signature = (name, tensor, *, share="user", copy=false))]
+    fn adopt<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        tensor: &Bound<'py, PyAny>,
+        share: &str,
+        copy: bool,
+    ) -> PyResult<Bound<'py, Tensor>> {
+        let audience = convert::audience(py, share)?;
+        Adopt { pond: &self.pond, name, audience, copy }.run(tensor, &self.counters)
     }
 
     /// Deletes a tensor: no new leases, and the memory goes when the last one has ended.

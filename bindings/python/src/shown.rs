@@ -5,9 +5,11 @@ use std::fmt::Display;
 
 use millpond::{
     Audience, CacheId, ClientId, Dtype, EventKind, GpuUuid, GroupName, LeaseTarget, Mode, PondId,
-    SlabId, TensorId, TensorName, TensorState, VersionId, VersionState, VersionTag,
+    SlabId, Survives, TensorId, TensorName, TensorState, TransportKind, VersionId, VersionState,
+    VersionTag,
 };
 use millpond_view::{Digest, Dims, Text};
+use millpond_wire::HostId;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -48,13 +50,16 @@ plain!(
     EventKind,
     GpuUuid,
     GroupName,
+    HostId,
     LeaseTarget,
     Mode,
     PondId,
     SlabId,
+    Survives,
     TensorId,
     TensorName,
     TensorState,
+    TransportKind,
     VersionId,
     VersionState,
     VersionTag

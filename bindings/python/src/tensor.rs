@@ -18,12 +18,17 @@ use crate::view::{Layout, Place, View};
 /// What finds it from another process: folder, identity, name and mode.
 type Reference = (PathBuf, String, Option<String>, String);
 
+/// The default stream that every thread shares, where no other is named.
+const LEGACY_STREAM: u64 = 0;
+
 /// A tensor that this process has a lease on, mapped into its address space.
 #[pyclass(frozen, extends = View, module = "millpond")]
 pub(crate) struct Tensor {
     pub(crate) id: TensorId,
     lease: Mutex<Option<Arc<TensorLease>>>,
     info: millpond::TensorInfo,
+    /// Why it is a copy of what was to be adopted.
+    copied_because: Option<String>,
 }
 
 impl Tensor {
@@ -31,6 +36,16 @@ impl Tensor {
         py: Python<'py>,
         tensor: millpond::Tensor,
         counters: &Arc<Counters>,
+    ) -> PyResult<Bound<'py, Self>> {
+        Self::copied(py, tensor, counters, None)
+    }
+
+    /// One that may be a copy of what was to be adopted.
+    pub(crate) fn copied<'py>(
+        py: Python<'py>,
+        tensor: millpond::Tensor,
+        counters: &Arc<Counters>,
+        copied_because: Option<String>,
     ) -> PyResult<Bound<'py, Self>> {
         let info = tensor.info().clone();
         let name = info.name.as_ref().map(ToString::to_string);
@@ -51,8 +66,18 @@ impl Tensor {
         let id = tensor.id();
         let lease = Arc::new(TensorLease::new(tensor, counters));
         let view = View::new(layout, Arc::<TensorLease>::clone(&lease));
-        let own = Self { id, lease: Mutex::new(Some(lease)), info };
+        let own = Self { id, lease: Mutex::new(Some(lease)), info, copied_because };
         Bound::new(py, PyClassInitializer::from(view).add_subclass(own))
+    }
+
+    /// The lease, if this process has it and has not closed it.
+    fn in_use(slf: &Bound<'_, Self>) -> PyResult<Arc<TensorLease>> {
+        let (py, view) = (slf.py(), slf.as_super().get());
+        view.memory(py)?;
+        slf.get().held().ok_or_else(|| {
+            let message = format!("{} was closed", view.layout.label);
+            errors::special(py, Special::Closed, &message, "get it again")
+        })
     }
 
     fn held(&self) -> Option<Arc<TensorLease>> {
@@ -86,13 +111,7 @@ impl Tensor {
     /// complete. Returns the generation.
     #[pyo3(signature = (stream=None))]
     fn publish(slf: &Bound<'_, Self>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
-        let py = slf.py();
-        slf.as_super().get().memory(py)?;
-        let Some(lease) = slf.get().held() else {
-            let label = &slf.as_super().get().layout.label;
-            let message = format!("{label} was closed");
-            return Err(errors::special(py, Special::Closed, &message, "get it again"));
-        };
+        let (py, lease) = (slf.py(), Self::in_use(slf)?);
         match stream.map(handle).transpose()? {
             None => ask(py, || lease.tensor.publish()),
             Some(handle) => ask(py, || {
@@ -100,6 +119,38 @@ impl Tensor {
                 lease.tensor.publish_after(&stream)
             }),
         }
+    }
+
+    /// Marks the work that a stream has queued so far in the tensor's event, which is one for all
+    /// processes: the next `wait` is for it.
+    #[pyo3(signature = (stream=None))]
+    fn record(slf: &Bound<'_, Self>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let (py, lease) = (slf.py(), Self::in_use(slf)?);
+        let handle = stream.map(handle).transpose()?.unwrap_or(LEGACY_STREAM);
+        ask(py, || lease.tensor.record(&dlpack::foreign_stream(lease.context(), handle)))
+    }
+
+    /// Lets later work of a stream wait for what was recorded last, in whatever process.
+    #[pyo3(signature = (stream=None))]
+    fn wait(slf: &Bound<'_, Self>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let (py, lease) = (slf.py(), Self::in_use(slf)?);
+        let handle = stream.map(handle).transpose()?.unwrap_or(LEGACY_STREAM);
+        ask(py, || lease.tensor.wait(&dlpack::foreign_stream(lease.context(), handle)))
+    }
+
+    #[getter]
+    fn transport(&self) -> &'static str {
+        self.info.transport.name()
+    }
+
+    #[getter]
+    fn survives(&self) -> &'static str {
+        self.info.survives.name()
+    }
+
+    #[getter]
+    fn copied_because(&self) -> Option<&str> {
+        self.copied_because.as_deref()
     }
 
     /// As a reference: in another process it is mapped there, by its identity.

@@ -15,9 +15,10 @@ import pytest
 _FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="millpond-py-"))
 GPU = bool(os.environ.get("MILLPOND_TEST_GPU"))
 # What needs memory that the host can reach, and what needs memory that it cannot.
-_ON_GPUS = ("test_gpu.py", "test_elastic_gpu.py", "test_torch_models.py")
+_GPU_ONLY = ("test_gpu.py", "test_elastic_gpu.py", "test_pool_gpu.py", "test_transports_gpu.py")
+_ON_GPUS = (*_GPU_ONLY, "test_torch_models.py")
 _ALL = sorted(path.name for path in pathlib.Path(__file__).parent.glob("test_*.py"))
-collect_ignore = [one for one in _ALL if one not in _ON_GPUS] if GPU else ["test_gpu.py", "test_elastic_gpu.py"]
+collect_ignore = [one for one in _ALL if one not in _ON_GPUS] if GPU else [*_GPU_ONLY]
 # Before the first import of the package: the driver reads its environment once.
 os.environ.update(
     MILLPOND_DRIVER="cuda" if GPU else "soft",
@@ -160,7 +161,8 @@ def limited(tmp_path):
 
 def pytest_sessionfinish(session):
     if not GPU:
-        sys.__stdout__.write("\nSKIPPED: test_gpu.py and test_elastic_gpu.py: MILLPOND_TEST_GPU=1 runs them on a GPU\n")
+        names = f"{', '.join(_GPU_ONLY[:-1])} and {_GPU_ONLY[-1]}"
+        sys.__stdout__.write(f"\nSKIPPED: {names}: MILLPOND_TEST_GPU=1 runs them on a GPU\n")
 
 
 def pytest_runtest_logreport(report):

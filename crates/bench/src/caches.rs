@@ -11,6 +11,7 @@ use millpond_trial::worker::{Tools, context};
 use serde::{Deserialize, Serialize};
 
 use crate::bare::{Bare, Layout};
+use crate::pools::Sides;
 
 /// Calls in one sample of what takes less time than reading the clock.
 pub const BATCH: u32 = 1000;
@@ -61,6 +62,13 @@ pub enum CacheWork {
         shape: Shape,
         rounds: u32,
     },
+    /// Take and free blocks of a pool: own, raw.
+    Pool {
+        group: String,
+        device: String,
+        work: PoolWork,
+        rounds: u32,
+    },
     /// Have a cache that stays until it is closed; `gives` answers whoever asks for its pages.
     Open {
         group: String,
@@ -81,6 +89,18 @@ pub enum CacheWork {
         handle_bytes: u64,
     },
     Close,
+}
+
+/// What a worker does with a pool.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PoolWork {
+    /// On one stream.
+    One { bytes: u64 },
+    /// On two streams in turns.
+    Two { bytes: u64 },
+    /// Many sizes at once.
+    Mixed,
 }
 
 /// The cache that a worker keeps between orders.
@@ -116,6 +136,15 @@ impl Caches {
             CacheWork::Pages { shape, rounds } => {
                 let bare = context(&tools.device(&shape.device)?)?;
                 pages(tools.pond()?, &bare, &shape, rounds)
+            }
+            CacheWork::Pool { group, device, work, rounds } => {
+                let bare = context(&tools.device(&device)?)?;
+                let sides = Sides::new(tools.pond()?, &group, &bare);
+                match work {
+                    PoolWork::One { bytes } => sides.one_stream(bytes, rounds),
+                    PoolWork::Two { bytes } => sides.two_streams(bytes, rounds),
+                    PoolWork::Mixed => sides.mixed(rounds),
+                }
             }
             CacheWork::MoveRaw { device, bytes, handle_bytes } => {
                 let bare = context(&tools.device(&device)?)?;
@@ -210,7 +239,7 @@ fn of_shape(shape: &Shape) -> ReserveSpec {
     ReserveSpec::of_blocks(blocks, shape.block_bytes).segments(shape.segments)
 }
 
-fn refused(error: CudaError) -> CommandError {
+pub fn refused(error: CudaError) -> CommandError {
     failed("the bare driver", error)
 }
 
@@ -259,7 +288,7 @@ fn warm(
 }
 
 /// The time of one call, as the mean of a batch.
-fn timed(mut call: impl FnMut() -> Result<(), CommandError>) -> Result<Duration, CommandError> {
+pub fn timed(mut call: impl FnMut() -> Result<(), CommandError>) -> Result<Duration, CommandError> {
     let start = Instant::now();
     for _ in 0..BATCH {
         call()?;

@@ -9,6 +9,7 @@ mod ground;
 mod json;
 mod measure;
 mod picture;
+mod pools;
 mod programs;
 mod raw;
 mod row;

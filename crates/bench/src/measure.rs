@@ -1,13 +1,17 @@
 //! What a worker measures.
 
 use std::fs::File;
+use std::hint::black_box;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use millpond::{Dtype, GetOptions, Pond, Sink, Source, StageSpec, Tensor, TensorSpec};
 use millpond_console::error::{CommandError, failed, wrong};
-use millpond_cuda::{Access, AddressRange, Allocation, Context, CudaError, Device, Mapping};
+use millpond_cuda::{
+    Access, AddressRange, Allocation, Context, CudaError, Device, LinearMemory, Mapping,
+    OpenedMemory,
+};
 use millpond_mover::raw::{RawRing, raw_get, raw_put};
 use millpond_mover::settings;
 use millpond_trial::protocol::Order;
@@ -18,6 +22,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::caches::{CacheWork, Caches};
 use crate::raw::RawClient;
+use crate::rows::BATCH;
+use crate::socket::Floor;
 
 /// What a worker measures, and how often.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -33,6 +39,12 @@ pub enum Measure {
     },
     /// The same with the bare driver calls on the descriptors of the same slabs.
     AttachRaw { device: String, names: Vec<String>, rounds: u32 },
+    /// Get what this process holds; each time is that of one get of a batch.
+    GetAgain { name: String, rounds: u32 },
+    /// Open a legacy handle with the bare driver, and close it.
+    OpenRaw { device: String, handle: Vec<u8>, rounds: u32 },
+    /// Allocate with the bare driver, and free everything afterwards.
+    AllocRaw { device: String, bytes: u64, rounds: u32 },
     /// Make the current version of a model, in as many slabs.
     Stage { model: String, parts: u32, part_bytes: u64 },
     /// Attach a model, as the first thing that this process wants of the pond; a lazy pond connects
@@ -128,6 +140,13 @@ impl Kept {
                 drop(fds);
                 client.end()?;
                 taken
+            }
+            Measure::GetAgain { name, rounds } => get_again(tools.pond()?, &name, rounds),
+            Measure::OpenRaw { device, handle, rounds } => {
+                open_raw(&tools.device(&device)?, &handle, rounds)
+            }
+            Measure::AllocRaw { device, bytes, rounds } => {
+                alloc_raw(&tools.device(&device)?, bytes, rounds)
             }
             Measure::Stage { model, parts, part_bytes } => {
                 let names = (0..parts).map(|part| format!("part.{part}"));
@@ -238,6 +257,51 @@ pub fn attach_raw(
         map_raw(&context, fds, &mut mapped)?;
         taken.push(start.elapsed());
         unmap_raw(&mut mapped)?;
+    }
+    Ok(taken)
+}
+
+fn get_again(pond: &Pond, name: &str, rounds: u32) -> Result<Vec<Duration>, CommandError> {
+    let held = pond.get(name)?;
+    let mut taken = Vec::new();
+    for _ in 0..rounds {
+        let start = Instant::now();
+        for _ in 0..BATCH {
+            black_box(pond.get(name)?);
+        }
+        taken.push(start.elapsed() / BATCH);
+    }
+    drop(held);
+    pond.flush(FLUSH)?;
+    Ok(taken)
+}
+
+/// What no get of a legacy handle can be faster than: a message and its answer, and the open. The close
+/// is not measured.
+fn open_raw(device: &Device, handle: &[u8], rounds: u32) -> Result<Vec<Duration>, CommandError> {
+    let context = context(device)?;
+    let handle = handle.try_into().map_err(|_| wrong("a handle has 64 bytes"))?;
+    let (floor, mut taken) = (Floor::start()?, Vec::new());
+    for _ in 0..rounds {
+        let start = Instant::now();
+        floor.round_trip()?;
+        let memory = OpenedMemory::open(&context, handle).map_err(refused)?;
+        taken.push(start.elapsed());
+        memory.close().map_err(refused)?;
+    }
+    Ok(taken)
+}
+
+/// What no create can be faster than: a message and its answer, and the allocation.
+fn alloc_raw(device: &Device, bytes: u64, rounds: u32) -> Result<Vec<Duration>, CommandError> {
+    let context = context(device)?;
+    let (mut taken, mut made) = (Vec::new(), Vec::new());
+    let floor = Floor::start()?;
+    for _ in 0..rounds {
+        let start = Instant::now();
+        floor.round_trip()?;
+        made.push(LinearMemory::alloc(&context, bytes).map_err(refused)?);
+        taken.push(start.elapsed());
     }
     Ok(taken)
 }

@@ -78,7 +78,15 @@ impl<Out: Frame, In: Frame> End<Out, In> {
     /// # Errors
     /// [`ChannelError::HungUp`].
     pub fn send(&self, message: &Out) -> Result<(), ChannelError> {
-        Ok(socket::send(&self.socket, &frame(message, &[])?, &[], true)?)
+        self.send_with(message, &[])
+    }
+
+    /// As [`Self::send`], with the descriptors that belong to the message.
+    ///
+    /// # Errors
+    /// As for [`Self::send`].
+    pub fn send_with(&self, message: &Out, fds: &[BorrowedFd<'_>]) -> Result<(), ChannelError> {
+        Ok(socket::send(&self.socket, &frame(message, fds)?, fds, true)?)
     }
 
     /// Takes one message if one is there.

@@ -1,10 +1,12 @@
-//! What the channels between the processes of a pond share: keeper and daemon, daemon and mover.
+//! What the channels between the processes of a pond share: keeper and daemon, daemon and mover,
+//! daemon and host.
 //!
 //! A channel is one `SOCK_SEQPACKET` socket pair; a message is one datagram of a kind and its fields,
 //! with the descriptors that it names. The messages themselves stay with the two sides that speak them.
 //! They are written by hand and not with a schema language: they are few, and the keeper should carry
 //! little.
 
+pub mod child;
 mod codec;
 mod end;
 mod error;

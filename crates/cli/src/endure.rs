@@ -1,4 +1,4 @@
-//! Signals that mean nothing to keeper, daemon and mover do not end them.
+//! Signals that mean nothing to keeper, daemon, movers and hosts do not end them.
 //!
 //! Handlers and not `SIG_IGN`, which other programs that are started from here would inherit. The two
 //! that stop a process in the background when it uses its terminal have to be ignored: with a

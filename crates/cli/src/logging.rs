@@ -1,4 +1,4 @@
-//! The log of keeper, daemon and mover, through the writer that neither blocks nor fails.
+//! The log of keeper, daemon, movers and hosts, through the writer that neither blocks nor fails.
 
 use std::path::PathBuf;
 

@@ -40,7 +40,7 @@ const VISIBLE: [&str; 30] = [
     "version",
     "help",
 ];
-const HIDDEN: [&str; 6] = ["daemon", "keeper", "mover", "opener", "worker", "janitor"];
+const HIDDEN: [&str; 7] = ["daemon", "keeper", "mover", "host", "opener", "worker", "janitor"];
 
 fn is_listed(help: &str, command: &str) -> bool {
     help.lines().any(|line| line.trim_start().split(' ').next() == Some(command))
@@ -124,7 +124,7 @@ fn the_page_about_commands_has_every_command() {
         assert!(contents.contains(&format!("[{heading}](#{anchor})")), "{heading} in the contents");
     }
     let place = Place::new();
-    let tensor = ["create", "put", "get", "copy", "zero", "ls", "rm"];
+    let tensor = ["create", "put", "get", "copy", "zero", "ls", "rm", "handle"];
     let group = ["ls", "set", "rm", "watch"];
     let elastic = ["ls", "inspect"];
     let without_part =

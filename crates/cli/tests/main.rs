@@ -14,4 +14,5 @@ mod run;
 mod terminal;
 mod tour;
 mod transfer;
+mod transports;
 mod users;

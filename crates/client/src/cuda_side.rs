@@ -1,22 +1,28 @@
 //! The driver, opened when the first tensor is mapped.
 
-use std::os::fd::BorrowedFd;
-use std::sync::Mutex;
+use std::collections::HashMap;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Arc, Mutex, Weak};
 
 use millpond_cuda::{
-    Access, AddressRange, Allocation, Context, CudaError, Device, DeviceUuid, Driver, DriverChoice,
-    Mapping, result,
+    Access, AddressRange, Allocation, Context, CudaError, Device, DevicePtr, DeviceSpan,
+    DeviceUuid, Driver, DriverChoice, ForeignMemory, IpcEvent, Mapping, OpenedMemory, PoolMemory,
+    result,
 };
-use millpond_wire::{GpuUuid, Mode};
+use millpond_wire::{GpuUuid, Mode, SlabId};
 
+use crate::adopt::Kept;
 use crate::connection::lock;
-use crate::slab_map::DeviceSide;
+use crate::slab_map::{DeviceSide, Handle, Reach};
 use crate::{Error, Result};
 
 /// The driver of this process.
 #[derive(Debug)]
 pub(crate) struct CudaSide {
     opened: Mutex<Opened>,
+    /// What is imported from pools. Two contexts share it: the driver gives the same address again, and
+    /// takes it back for both.
+    pooled: Mutex<HashMap<SlabId, Weak<PoolMemory>>>,
 }
 
 #[derive(Debug, Default)]
@@ -30,7 +36,8 @@ struct Opened {
 impl CudaSide {
     /// With the driver that is given, or else the environment's choice.
     pub(crate) fn new(driver: Option<Driver>) -> Self {
-        Self { opened: Mutex::new(Opened { driver, ..Opened::default() }) }
+        let opened = Opened { driver, ..Opened::default() };
+        Self { opened: Mutex::new(opened), pooled: Mutex::default() }
     }
 
     /// Opens the driver, and looks whether it sees the device that is wanted.
@@ -38,6 +45,30 @@ impl CudaSide {
         let mut opened = lock(&self.opened);
         opened.open()?;
         device.map_or(Ok(()), |device| opened.device(device).map(drop))
+    }
+
+    /// The driver, opened.
+    pub(crate) fn driver(&self) -> Result<Driver> {
+        lock(&self.opened).open()
+    }
+
+    /// Whether this is a primary context that we keep: what is mapped for where a thread has none.
+    pub(crate) fn keeps(&self, context: &Context) -> bool {
+        lock(&self.opened).primaries.contains(context)
+    }
+
+    /// Whether [`CudaSide::context`] would choose this one for its device; `kept` is what
+    /// [`CudaSide::keeps`] said about it.
+    ///
+    /// A program may give its thread another context at any time, and nobody is told but the driver.
+    /// So it is asked each time: about 10 ns, from the thread's own memory, without a lock and
+    /// without the device.
+    pub(crate) fn chooses(&self, context: &Context, kept: bool, device: GpuUuid) -> Result<bool> {
+        let current = result::context::current(context.driver().table())?;
+        if current == context.raw() || (current.is_null() && kept) {
+            return Ok(true);
+        }
+        Ok(self.context(device)? == *context)
     }
 
     /// The context to map for: the calling thread's if it is of that device, else the device's
@@ -116,11 +147,60 @@ fn access(mode: Mode) -> Access {
 
 /// A slab in this process's address space.
 #[derive(Debug)]
-pub(crate) struct MappedSlab {
-    pub(crate) mapping: Mapping,
-    /// The mapping alone would keep the memory. To give the handle back is a call to the driver,
-    /// though, and who waits for a tensor should not wait for that as well.
-    memory: Allocation,
+pub(crate) enum MappedSlab {
+    Vmm {
+        mapping: Mapping,
+        /// The mapping alone would keep the memory. To give the handle back is a call to the driver,
+        /// though, and who waits for a tensor should not wait for that as well.
+        memory: Allocation,
+    },
+    Pool(Arc<PoolMemory>),
+    Opened(Opening),
+    /// This process's own memory, with what owns it here.
+    Own {
+        memory: ForeignMemory,
+        _kept: Arc<Kept>,
+    },
+}
+
+/// Memory that was opened by its handle.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    /// Those that somebody has asked for. Given back before the memory.
+    events: Mutex<Vec<(Handle, IpcEvent)>>,
+    memory: OpenedMemory,
+}
+
+impl Opening {
+    /// The event with this handle, opened once.
+    pub(crate) fn event(&self, handle: &Handle) -> Result<IpcEvent, CudaError> {
+        let mut events = lock(&self.events);
+        if let Some((_, event)) = events.iter().find(|(other, _)| other == handle) {
+            return Ok(event.clone());
+        }
+        let context = self.memory.context();
+        let _relaxed = context.driver().relax_capture();
+        let event = IpcEvent::open(context, handle)?;
+        events.push((*handle, event.clone()));
+        Ok(event)
+    }
+}
+
+impl MappedSlab {
+    pub(crate) fn span(&self) -> DeviceSpan<'_> {
+        match self {
+            MappedSlab::Vmm { mapping, .. } => mapping.span(),
+            MappedSlab::Pool(memory) => memory.span(),
+            MappedSlab::Opened(opening) => opening.memory.span(),
+            MappedSlab::Own { memory, .. } => memory.span(),
+        }
+    }
+}
+
+/// What the driver refuses to take back is still there, and stays.
+fn stays<T>((kept, error): (T, CudaError)) -> CudaError {
+    std::mem::forget(kept);
+    error
 }
 
 impl DeviceSide for CudaSide {
@@ -133,16 +213,43 @@ impl DeviceSide for CudaSide {
     fn map(
         &self,
         context: &Context,
-        fd: BorrowedFd<'_>,
+        slab: SlabId,
+        reach: &Reach,
         bytes: u64,
         mode: Mode,
     ) -> Result<MappedSlab, CudaError> {
         // Where the driver cannot do so, the calls themselves say what is wrong.
         let _relaxed = context.driver().relax_capture();
-        let memory = Allocation::import(context.driver(), fd, bytes)?;
-        let range = AddressRange::reserve(context.driver(), bytes)?;
-        let mapping = Mapping::map(context, &range, 0, &memory, access(mode))?;
-        Ok(MappedSlab { mapping, memory })
+        match reach {
+            Reach::Vmm(fd) => {
+                let memory = Allocation::import(context.driver(), fd.as_fd(), bytes)?;
+                let range = AddressRange::reserve(context.driver(), bytes)?;
+                let mapping = Mapping::map(context, &range, 0, &memory, access(mode))?;
+                Ok(MappedSlab::Vmm { mapping, memory })
+            }
+            Reach::Mempool(fd, data) => {
+                let mut pooled = lock(&self.pooled);
+                if let Some(memory) = pooled.get(&slab).and_then(Weak::upgrade) {
+                    return Ok(MappedSlab::Pool(memory));
+                }
+                let memory = Arc::new(PoolMemory::import(context, fd.as_fd(), data)?);
+                pooled.insert(slab, Arc::downgrade(&memory));
+                Ok(MappedSlab::Pool(memory))
+            }
+            Reach::Ipc(handle) => {
+                let memory = OpenedMemory::open(context, handle)?;
+                Ok(MappedSlab::Opened(Opening { events: Mutex::default(), memory }))
+            }
+            Reach::Own(kept) => {
+                let memory = ForeignMemory::find(context, kept.base(), kept.bytes())?;
+                Ok(MappedSlab::Own { memory, _kept: Arc::clone(kept) })
+            }
+        }
+    }
+
+    fn extent(slab: &MappedSlab) -> (DevicePtr, u64) {
+        let span = slab.span();
+        (span.pointer(), span.bytes())
     }
 
     fn synchronize(&self, context: &Context) -> Result<(), CudaError> {
@@ -150,8 +257,24 @@ impl DeviceSide for CudaSide {
     }
 
     fn unmap(&self, slab: MappedSlab) -> Result<(), CudaError> {
-        slab.mapping.unmap()?;
-        slab.memory.release()
+        match slab {
+            MappedSlab::Vmm { mapping, memory } => {
+                mapping.unmap()?;
+                memory.release()
+            }
+            MappedSlab::Pool(memory) => {
+                let mut pooled = lock(&self.pooled);
+                // Where it is not the last one, the work of another context may not be done.
+                let Some(last) = Arc::into_inner(memory) else { return Ok(()) };
+                pooled.retain(|_, one| one.strong_count() > 0);
+                last.release_or_keep().map_err(stays)
+            }
+            MappedSlab::Opened(Opening { events, memory }) => {
+                drop(events);
+                memory.close_or_keep().map_err(stays)
+            }
+            MappedSlab::Own { .. } => Ok(()),
+        }
     }
 
     fn reserve(&self, context: &Context, bytes: u64) -> Result<AddressRange, CudaError> {

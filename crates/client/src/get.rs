@@ -102,8 +102,7 @@ impl Pond {
         let Some(known) = mark.and_then(|mark| core.memo.recall(target, mode, mark)) else {
             return Ok(None);
         };
-        let good = known.is_good_for(&core.cuda.context(known.device())?);
-        Ok(good.then(|| Tensor::sharing(known)))
+        Ok(known.is_good_now(&core.cuda)?.then(|| Tensor::sharing(known)))
     }
 
     pub(crate) fn ask_get(

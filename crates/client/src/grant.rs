@@ -4,17 +4,20 @@ use std::os::fd::OwnedFd;
 
 use millpond_client_core::Lost;
 use millpond_wire::message::{ReplyBody, TensorInfo};
-use millpond_wire::{LeaseId, Mode};
+use millpond_wire::{LeaseId, Mode, Transport};
 
 use crate::answer::{Answer, not_an_answer};
+use crate::slab_map::{Handle, Reach};
 use crate::{Error, Result};
 
 /// What the pond granted.
 #[derive(Debug)]
 pub(crate) struct Grant {
     pub(crate) info: TensorInfo,
-    pub(crate) slab: OwnedFd,
     pub(crate) lost: Lost,
+    pub(crate) reach: Reach,
+    /// Of the event that carries order between processes.
+    pub(crate) event: Option<Handle>,
 }
 
 /// A tensor without a lease, and without descriptors.
@@ -29,7 +32,7 @@ pub(crate) fn without_lease(what: &'static str, answer: Answer) -> Result<Tensor
     Ok(grant.info)
 }
 
-/// A tensor with the lease that was asked for, and exactly one descriptor.
+/// A tensor with the lease that was asked for, and what its memory is reached by.
 pub(crate) fn with_lease(
     what: &'static str,
     answer: Answer,
@@ -41,13 +44,26 @@ pub(crate) fn with_lease(
     let (Some(lost), true) = (answer.lost, granted == Some((lease, mode))) else {
         return Err(Error::Protocol(format!("its answer to {what} lacks the requested lease")));
     };
-    grant.backing.supported()?;
-    let count = answer.fds.len();
-    let (Some(slab), 1) = (answer.fds.into_iter().next(), count) else {
-        return Err(Error::Protocol(format!("{count} descriptors came with a lease, not one")));
-    };
+    let reach = reach(grant.backing.transport, answer.fds)?;
     consistent(&grant.info)?;
-    Ok(Grant { info: grant.info, slab, lost })
+    Ok(Grant { info: grant.info, lost, reach, event: grant.event })
+}
+
+/// Exactly one descriptor where the transport has one, and else none.
+fn reach(transport: Transport, fds: Vec<OwnedFd>) -> Result<Reach> {
+    let count = fds.len();
+    match (transport, fds.into_iter().next(), count) {
+        (Transport::Vmm, Some(fd), 1) => Ok(Reach::Vmm(fd)),
+        (Transport::Mempool(data), Some(fd), 1) => Ok(Reach::Mempool(fd, data)),
+        (Transport::Ipc(handle), None, 0) => Ok(Reach::Ipc(handle)),
+        (transport, _, _) => {
+            let expected = if transport.has_descriptor() { "one" } else { "none" };
+            Err(Error::Protocol(format!(
+                "{count} descriptors came with a lease on memory of the transport '{}', not {expected}",
+                transport.name()
+            )))
+        }
+    }
 }
 
 /// Whether a tensor has the size of its shape and lies inside its slab: addresses are made from

@@ -73,6 +73,9 @@ impl Link {
                 Received::Unasked(ReplyBody::Pressure(pressure), _) => {
                     state.tell(Unasked::Pressure(pressure));
                 }
+                Received::Unasked(ReplyBody::AdoptedFreed(tensor), _) => {
+                    state.tell(Unasked::AdoptedFreed(tensor));
+                }
                 Received::Unasked(body, _) => {
                     tracing::debug!(?body, "an unexpected message");
                 }

@@ -69,6 +69,7 @@ const _: () = assert!(
     "an optimised client is built without `millpond-sim`, whose feature `mutations` would be the client's too"
 );
 
+mod adopt;
 mod answer;
 mod builder;
 mod cancel;
@@ -83,6 +84,7 @@ mod expected;
 mod get;
 mod grant;
 mod groups;
+mod handle;
 mod lead;
 mod lease_guard;
 mod line;
@@ -109,21 +111,23 @@ mod users;
 mod watch;
 mod weights;
 
+pub use adopt::{AdoptRefusal, AdoptSpec};
 pub use builder::PondBuilder;
 pub use cancel::Cancel;
 pub use elastic::{
-    BlockTable, Elastic, ElasticCache, GroupCredit, GroupPages, Offer, Prepared, PressureAsk,
-    ReserveSpec,
+    BlockTable, Elastic, ElasticCache, GroupCredit, GroupPages, Offer, PoolBlock, PoolGraphMemory,
+    PoolGround, PoolSpec, Prepared, PressureAsk, ReserveSpec, StreamPool,
 };
 pub use error::Error;
 pub use events::Events;
 pub use groups::GroupSeat;
+pub use handle::{HandleParts, TensorHandle};
 /// The driver that tensors are mapped with.
 pub use millpond_cuda as cuda;
 pub use millpond_cuda::DevicePtr;
 /// The engine of elastic caches.
 pub use millpond_elastic as engine;
-pub use millpond_elastic::{ElasticError, Geometry};
+pub use millpond_elastic::{ElasticError, Geometry, PoolError, PoolSnapshot, PoolStats};
 /// Patterns over names, as plans and the command line have them.
 pub use millpond_weights::Glob;
 /// Which part of a checkpoint is loaded.
@@ -136,8 +140,9 @@ pub use millpond_wire::message::{
 pub use millpond_wire::{
     Audience, CacheId, ClientId, ContentHash, Dtype, Epoch, ErrorKind, Failure, GpuUuid, GroupName,
     GroupNameError, Holder, LeaseId, LeaseTarget, Mode, ModelNameError, ModelRef, NameError,
-    PondId, Remedy, Shape, ShapeError, SlabId, TensorId, TensorName, TensorRef, TensorState,
-    UnknownDtype, VersionId, VersionState, VersionTag, VersionTarget, manifest, runtime_dir,
+    PondId, Remedy, Shape, ShapeError, SlabId, Survives, TensorId, TensorName, TensorRef,
+    TensorState, TransportKind, UnknownDtype, VersionId, VersionState, VersionTag, VersionTarget,
+    manifest, runtime_dir,
 };
 pub use model::{
     AttachOptions, IntoVersion, ManifestMap, Model, ModelTensor, StageSpec, StagedTensor, Staging,
@@ -168,4 +173,6 @@ mod pages {
     struct RustClient;
     #[doc = include_str!("../../../docs/elastic.md")]
     struct Elastic;
+    #[doc = include_str!("../../../docs/pool.md")]
+    struct Pool;
 }

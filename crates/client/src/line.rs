@@ -8,6 +8,7 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use millpond_client_core::{Dial, Session, Way};
+use millpond_wire::TensorId;
 use millpond_wire::message::Pressure;
 
 use crate::connection::{Buffer, Connection, Deadline, remaining};
@@ -38,16 +39,25 @@ pub(crate) struct State {
     /// Wakes the watching thread, once there is one.
     pub(crate) watch: Option<Arc<OwnedFd>>,
     /// Who takes what the pond says on its own account.
-    pub(crate) unasked: Option<Sender<Unasked>>,
+    ears: [Option<Sender<Unasked>>; 2],
 }
 
 /// What happens without anybody asking.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Unasked {
     /// There is a new connection.
     Connected,
     /// Pages are wanted back.
     Pressure(Box<Pressure>),
+    /// Nobody has a tensor any more whose memory this process announced.
+    AdoptedFreed(TensorId),
+}
+
+/// Whom what the pond says on its own account concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listener {
+    Caches = 0,
+    Adoptions = 1,
 }
 
 impl Link {
@@ -141,7 +151,7 @@ impl State {
             buffer: None,
             sleepers: HashMap::new(),
             watch: None,
-            unasked: None,
+            ears: [None, None],
         }
     }
 
@@ -163,10 +173,26 @@ impl State {
         self.tell(Unasked::Connected);
     }
 
+    /// From now on a part of the process hears what concerns it, or nothing any more.
+    pub(crate) fn listen(&mut self, listener: Listener, ear: Option<Sender<Unasked>>) {
+        self.ears[listener as usize] = ear;
+        self.session.listen(self.ears.iter().any(Option::is_some));
+        self.wake_watch();
+    }
+
     /// Hands on what nobody asked for. Whoever took it may be gone.
     pub(crate) fn tell(&mut self, what: Unasked) {
-        if let Some(unasked) = &self.unasked {
-            let _ = unasked.send(what);
+        let concerns = |listener: Listener| match what {
+            Unasked::Connected => true,
+            Unasked::Pressure(_) => listener == Listener::Caches,
+            Unasked::AdoptedFreed(_) => listener == Listener::Adoptions,
+        };
+        for listener in [Listener::Caches, Listener::Adoptions] {
+            if let Some(ear) = &self.ears[listener as usize]
+                && concerns(listener)
+            {
+                let _ = ear.send(what.clone());
+            }
         }
     }
 

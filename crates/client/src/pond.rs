@@ -370,7 +370,8 @@ impl Pond {
     }
 
     /// Waits for dropped tensors to be given back, and says goodbye. Other clones cannot be used
-    /// any more.
+    /// any more. Memory that this process let the pond adopt is not waited for: readers keep what
+    /// they have, and what cannot outlive this process is given to nobody new.
     ///
     /// # Errors
     /// [`Error::InUse`] while there are tensors; [`Error::Timeout`] if the pond does not answer.

@@ -1,15 +1,42 @@
-//! Slabs that are mapped in this process: each once per mode and context, whole.
+//! Slabs that are mapped in this process: each once per context, whole, and once per mode where memory
+//! can be mapped read-only.
 
 use std::collections::HashMap;
 use std::fmt;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, Weak};
 
-use millpond_cuda::CudaError;
-use millpond_wire::{Mode, SlabId};
+use millpond_cuda::{CudaError, DevicePtr};
+use millpond_wire::{HANDLE_BYTES, Mode, SlabId};
 
+use crate::adopt::Kept;
 use crate::connection::lock;
 use crate::retire::RetireList;
+use crate::{Error, Result};
+
+/// Bytes by which the driver of another process named its memory or event.
+pub(crate) type Handle = [u8; HANDLE_BYTES];
+
+/// How a slab is reached.
+#[derive(Debug)]
+pub(crate) enum Reach {
+    /// Imported by its descriptor, and mapped.
+    Vmm(OwnedFd),
+    /// Imported from a pool with a descriptor.
+    Mempool(OwnedFd, Handle),
+    /// Opened by its handle.
+    Ipc(Handle),
+    /// It is this process's own, which cannot open its own handles.
+    Own(Arc<Kept>),
+}
+
+impl Reach {
+    /// The mode that the slab is mapped in. Other memory than that of descriptors can be read and
+    /// written by whoever has it, and is opened once whatever was asked for.
+    fn mapped_mode(&self, mode: Mode) -> Option<Mode> {
+        matches!(self, Reach::Vmm(_)).then_some(mode)
+    }
+}
 
 /// What is done to the device, so that the order of it can be tested without one.
 pub(crate) trait DeviceSide: Send + Sync + Sized + 'static {
@@ -22,14 +49,18 @@ pub(crate) trait DeviceSide: Send + Sync + Sized + 'static {
     /// A slab made visible at a place of a range.
     type Placed: fmt::Debug + Send + Sync + 'static;
 
-    /// Maps a whole slab.
+    /// Maps, imports or opens a whole slab.
     fn map(
         &self,
         context: &Self::Context,
-        fd: BorrowedFd<'_>,
+        slab: SlabId,
+        reach: &Reach,
         bytes: u64,
         mode: Mode,
     ) -> Result<Self::Mapping, CudaError>;
+
+    /// Where a slab was made visible, and how much of it.
+    fn extent(mapping: &Self::Mapping) -> (DevicePtr, u64);
 
     /// Waits for all work that was submitted before.
     fn synchronize(&self, context: &Self::Context) -> Result<(), CudaError>;
@@ -99,13 +130,16 @@ impl<D: DeviceSide> Drop for SlabMapping<D> {
     }
 }
 
-/// One slab and mode, in each context it is mapped for.
+/// A slab, and the mode that it is mapped in where there are modes.
+type Key = (SlabId, Option<Mode>);
+
+/// One of them, in each context it is mapped for.
 type PerContext<D> = Vec<(<D as DeviceSide>::Context, Weak<SlabMapping<D>>)>;
 
 /// All mapped slabs of a pond in this process.
 pub(crate) struct SlabMap<D: DeviceSide> {
     device: Arc<D>,
-    mapped: Mutex<HashMap<(SlabId, Mode), PerContext<D>>>,
+    mapped: Mutex<HashMap<Key, PerContext<D>>>,
 }
 
 impl<D: DeviceSide> SlabMap<D> {
@@ -113,23 +147,37 @@ impl<D: DeviceSide> SlabMap<D> {
         Self { device, mapped: Mutex::new(HashMap::new()) }
     }
 
-    /// The slab, mapped: the mapping that is there, or a new one made from the descriptor.
+    /// The slab, mapped: the mapping that is there, or a new one.
+    ///
+    /// # Errors
+    /// What the driver answers; [`Error::Protocol`] where the memory is smaller than was said, because
+    /// addresses are made from that number.
     pub(crate) fn get(
         &self,
         list: &Arc<RetireList<D>>,
         slab: SlabId,
         bytes: u64,
         mode: Mode,
-        fd: BorrowedFd<'_>,
-    ) -> Result<Arc<SlabMapping<D>>, CudaError> {
+        reach: &Reach,
+    ) -> Result<Arc<SlabMapping<D>>> {
         let context = list.context();
         let mut mapped = lock(&self.mapped);
-        let here = mapped.entry((slab, mode)).or_default();
+        let here = mapped.entry((slab, reach.mapped_mode(mode))).or_default();
         let found = here.iter().find(|(other, _)| other == context);
         if let Some(mapping) = found.and_then(|(_, mapping)| mapping.upgrade()) {
-            return Ok(mapping);
+            // Whoever is refused does not hold the last use: the others are under the same lock.
+            return match mapping.mapping().map_or(0, |one| D::extent(one).1) {
+                there if there < bytes => Err(too_small(slab, there, bytes)),
+                _ => Ok(mapping),
+            };
         }
-        let mapping = self.device.map(context, fd, bytes, mode)?;
+        let mapping = self.device.map(context, slab, reach, bytes, mode)?;
+        let there = D::extent(&mapping).1;
+        if there < bytes {
+            // Nobody has used it yet.
+            self.device.unmap(mapping)?;
+            return Err(too_small(slab, there, bytes));
+        }
         let mapping = Arc::new(SlabMapping { mapping: Some(mapping), list: Arc::clone(list) });
         here.retain(|(_, mapping)| mapping.strong_count() > 0);
         here.push((context.clone(), Arc::downgrade(&mapping)));
@@ -151,8 +199,31 @@ impl<D: DeviceSide> SlabMap<D> {
         }
     }
 
+    /// Whether some of these addresses are a slab that is mapped here.
+    pub(crate) fn overlaps(&self, start: DevicePtr, bytes: u64) -> bool {
+        let mapped = lock(&self.mapped);
+        let mut all = mapped.values().flatten();
+        all.any(|(_, mapping)| {
+            // Let go of under the lock, so it is never the last one.
+            let mapping = mapping.upgrade();
+            let extent = mapping.as_ref().and_then(|one| one.mapping()).map(D::extent);
+            extent.is_some_and(|there| overlap(there, (start, bytes)))
+        })
+    }
+
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         lock(&self.mapped).values().flatten().filter(|(_, one)| one.strong_count() > 0).count()
     }
+}
+
+fn too_small(slab: SlabId, there: u64, bytes: u64) -> Error {
+    Error::Protocol(format!("slab {slab} has {there} bytes, and was said to have {bytes}"))
+}
+
+/// Whether two ranges of addresses have one in common.
+pub(crate) fn overlap(one: (DevicePtr, u64), other: (DevicePtr, u64)) -> bool {
+    let ends_behind =
+        |(start, bytes): (DevicePtr, u64), at: DevicePtr| start.0.saturating_add(bytes) > at.0;
+    ends_behind(one, other.0) && ends_behind(other, one.0)
 }

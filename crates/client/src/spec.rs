@@ -4,7 +4,9 @@ use std::time::Duration;
 
 pub(crate) use millpond_client_core::wait_ms;
 use millpond_wire::message::{LeaseInfo, Life, TensorCreate, TensorInfo};
-use millpond_wire::{Audience, Dtype, GpuUuid, LeaseId, Mode, Shape, TensorId, TensorName};
+use millpond_wire::{
+    Audience, Dtype, GpuUuid, LeaseId, Mode, Shape, TensorId, TensorName, TransportKind,
+};
 
 use crate::Result;
 
@@ -27,6 +29,7 @@ pub struct TensorSpec {
     ephemeral: bool,
     zero: bool,
     life: Life,
+    transport: TransportKind,
 }
 
 impl TensorSpec {
@@ -46,6 +49,7 @@ impl TensorSpec {
             ephemeral: false,
             zero: false,
             life: Life::default(),
+            transport: TransportKind::Vmm,
         }
     }
 
@@ -79,6 +83,14 @@ impl TensorSpec {
         self
     }
 
+    /// How other processes reach its memory: [`TransportKind::Vmm`] unless said, which survives every
+    /// process and is the only kind that can be mapped read-only. Ask for [`TransportKind::Ipc`] where
+    /// a program that knows nothing but CUDA is to open it, see [`Pond::handle`](crate::Pond::handle).
+    pub fn transport(mut self, transport: TransportKind) -> Self {
+        self.transport = transport;
+        self
+    }
+
     /// The GPU that was asked for.
     pub(crate) fn wanted_device(&self) -> Option<GpuUuid> {
         self.device
@@ -99,6 +111,7 @@ impl TensorSpec {
             zero: self.zero,
             lease,
             life: self.life,
+            transport: self.transport,
         })
     }
 }
@@ -112,7 +125,9 @@ pub struct GetOptions {
 }
 
 impl GetOptions {
-    /// Mapped read-only: a write through it is an error of the device.
+    /// Mapped read-only: a write through it is an error of the device. Memory of the transports
+    /// `mempool` and `ipc` cannot be mapped so: there it is a promise, which this crate keeps and a
+    /// kernel of the program can break.
     pub fn read_only() -> Self {
         Self { mode: Mode::ReadOnly, wait: Duration::ZERO }
     }
@@ -159,6 +174,9 @@ mod tests {
             TensorSpec::new("a/b", Dtype::F32, [2, 3]).zero(true).into_request(None).unwrap();
         assert_eq!(request.shape.dims(), [2, 3]);
         assert!(request.zero && !request.ephemeral && request.lease.is_none());
+        assert_eq!(request.transport, TransportKind::Vmm);
+        let ipc = TensorSpec::unnamed(Dtype::F32, [2]).transport(TransportKind::Ipc);
+        assert_eq!(ipc.into_request(None).unwrap().transport, TransportKind::Ipc);
         assert!(TensorSpec::new("a b", Dtype::F32, [2]).into_request(None).is_err());
         assert!(TensorSpec::unnamed(Dtype::F32, [0]).into_request(None).is_err());
         assert!(TensorSpec::unnamed(Dtype::F4, [3]).into_request(None).is_err());

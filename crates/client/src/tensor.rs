@@ -7,21 +7,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use millpond_client_core::Lost;
-use millpond_cuda::{Context, DevicePtr, Mapping, Stream, TouchKernel};
+use millpond_cuda::{Context, DevicePtr, DeviceSpan, IpcEvent, Stream, TouchKernel};
 use millpond_wire::message::{ReplyBody, RequestBody, TensorInfo, TensorPublish};
-use millpond_wire::{Dtype, GpuUuid, LeaseId, Mode, Shape, TensorId, TensorName, Token};
+use millpond_wire::{
+    Dtype, GpuUuid, LeaseId, Mode, Shape, Survives, TensorId, TensorName, Token, TransportKind,
+};
 
 use crate::answer::not_an_answer;
 use crate::core::Taken;
-use crate::cuda_side::CudaSide;
+use crate::cuda_side::{CudaSide, MappedSlab};
 use crate::retire::ToUnmap;
-use crate::slab_map::SlabMapping;
+use crate::slab_map::{Handle, SlabMapping};
 use crate::{Error, Pond, Result, process};
 
 /// A tensor that this process has a lease on, mapped into its address space on the GPU.
 ///
 /// Dropping it never blocks and calls nobody: the lease ends later, when the device has done all
 /// the work that was submitted before. See the crate's documentation.
+///
+/// One that was got read-only refuses every write of its own methods. Kernels are kept from writing by
+/// the card only where the transport is `vmm`; memory of `mempool` and `ipc` is readable and writable
+/// for whoever has it, and read-only is a promise of the program.
 pub struct Tensor {
     shared: Arc<Shared>,
     existed: bool,
@@ -40,13 +46,18 @@ pub(crate) struct Shared {
     /// Taken out only by `drop`.
     slab: Option<Arc<SlabMapping<CudaSide>>>,
     context: Context,
+    /// Whether the context is the one that is chosen where a thread has none.
+    primary: bool,
     address: DevicePtr,
+    /// Of the event that carries order between processes.
+    event: Option<Handle>,
 }
 
 impl Tensor {
     pub(crate) fn new(pond: &Pond, taken: Taken, lease: LeaseId, mode: Mode) -> Self {
-        let Taken { info, slab, lost } = taken;
-        let start = slab.mapping().map_or(DevicePtr(0), |slab| slab.mapping.pointer());
+        let Taken { info, slab, lost, event } = taken;
+        let start = slab.mapping().map_or(DevicePtr(0), |slab| slab.span().pointer());
+        let context = slab.list().context().clone();
         let shared = Shared {
             pond: pond.clone(),
             owner: process::current(),
@@ -54,11 +65,13 @@ impl Tensor {
             mode,
             generation: AtomicU64::new(info.generation),
             lost,
-            context: slab.list().context().clone(),
+            primary: pond.core().cuda.keeps(&context),
+            context,
             // Inside of the mapping, as the grant was checked.
             address: DevicePtr(start.0.saturating_add(info.offset)),
             slab: Some(slab),
             info,
+            event,
         };
         Self { shared: Arc::new(shared), existed: true }
     }
@@ -132,6 +145,19 @@ impl Tensor {
         self.shared.mode
     }
 
+    /// How other processes reach its memory.
+    #[must_use]
+    pub fn transport(&self) -> TransportKind {
+        self.shared.info.transport
+    }
+
+    /// What its memory survives: memory with descriptors every process, other memory all but the one
+    /// that has it. Whoever has mapped it keeps it in any case.
+    #[must_use]
+    pub fn survives(&self) -> Survives {
+        self.shared.info.survives
+    }
+
     /// Whether it already existed when this value was got: false only where [`Pond::create`] has
     /// made it. What a create says about contents and life is not applied to a tensor that exists.
     #[must_use]
@@ -181,11 +207,50 @@ impl Tensor {
     /// As for [`Tensor::publish`], and [`Error::OtherContext`].
     pub fn publish_after(&self, stream: &Stream) -> Result<u64> {
         self.writable()?;
-        if stream.context() != &self.shared.context {
-            return Err(Error::OtherContext { tensor: self.label() });
-        }
+        self.of_this_context(stream)?;
         stream.synchronize()?;
         self.announce()
+    }
+
+    /// Marks the end of what the stream has queued so far as this program's last write: whoever calls
+    /// [`Tensor::wait`] from now on, in any process, waits for it on its stream and not on the host.
+    /// Only tensors that the pond made with the transport `ipc` have such a mark, and each has one: the
+    /// next record, by anybody, takes its place.
+    ///
+    /// # Errors
+    /// [`Error::NoEvent`], [`Error::ReadOnly`], [`Error::OtherContext`], and what the driver answers.
+    pub fn record(&self, stream: &Stream) -> Result<()> {
+        self.writable()?;
+        self.of_this_context(stream)?;
+        Ok(self.event()?.record(stream)?)
+    }
+
+    /// Lets later work of the stream wait for the last [`Tensor::record`] of anybody. Where nobody
+    /// has recorded, there is nothing to wait for.
+    ///
+    /// If the process that recorded last was killed before that work was done, the stream waits for
+    /// ever, as with every event between processes. Where writers may be killed, wait for
+    /// [`Tensor::publish`] instead.
+    ///
+    /// # Errors
+    /// [`Error::NoEvent`], [`Error::OtherContext`], and what the driver answers.
+    pub fn wait(&self, stream: &Stream) -> Result<()> {
+        self.of_this_context(stream)?;
+        Ok(self.event()?.make_wait(stream)?)
+    }
+
+    fn of_this_context(&self, stream: &Stream) -> Result<()> {
+        if stream.context() == &self.shared.context {
+            return Ok(());
+        }
+        Err(Error::OtherContext { tensor: self.label() })
+    }
+
+    fn event(&self) -> Result<IpcEvent> {
+        match (self.own()?, &self.shared.event) {
+            (MappedSlab::Opened(opening), Some(handle)) => Ok(opening.event(handle)?),
+            _ => Err(Error::NoEvent { tensor: self.label(), transport: self.transport() }),
+        }
     }
 
     fn announce(&self) -> Result<u64> {
@@ -234,6 +299,19 @@ impl Tensor {
         Ok(mapping.memset(at, self.bytes(), byte)?)
     }
 
+    /// Queues a fill of the whole tensor with one byte.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`], [`Error::OtherContext`], and what the driver answers.
+    pub fn fill_on(&self, stream: &Stream, byte: u8) -> Result<()> {
+        self.writable()?;
+        if stream.context() != &self.shared.context {
+            return Err(Error::OtherContext { tensor: self.label() });
+        }
+        let (span, at) = self.range(0, self.bytes())?;
+        Ok(stream.memset(span, at, self.bytes(), byte)?)
+    }
+
     /// All of its bytes.
     ///
     /// # Errors
@@ -266,10 +344,10 @@ impl Tensor {
         Ok(kernel.touch_part(stream, from, part, to, at, duration)?)
     }
 
-    fn own(&self) -> Result<&Mapping> {
+    fn own(&self) -> Result<&MappedSlab> {
         let mapping = self.shared.slab.as_ref().and_then(|slab| slab.mapping());
         match mapping {
-            Some(slab) if self.shared.owner == process::current() => Ok(&slab.mapping),
+            Some(slab) if self.shared.owner == process::current() => Ok(slab),
             _ => Err(Error::Forked { tensor: self.label(), owner: self.shared.owner }),
         }
     }
@@ -282,29 +360,31 @@ impl Tensor {
         }
     }
 
-    /// The mapping of the slab, and where in it the bytes lie.
-    fn range(&self, offset: u64, length: u64) -> Result<(&Mapping, u64)> {
+    /// The slab, and where in it the bytes lie.
+    fn range(&self, offset: u64, length: u64) -> Result<(DeviceSpan<'_>, u64)> {
         let bytes = self.bytes();
         if offset.checked_add(length).is_none_or(|end| end > bytes) {
             return Err(Error::OutOfBounds { tensor: self.label(), offset, length, bytes });
         }
-        Ok((self.own()?, self.shared.info.offset + offset))
+        Ok((self.own()?.span(), self.shared.info.offset + offset))
     }
 
     fn label(&self) -> String {
-        self.name().map_or_else(|| self.id().to_string(), |name| format!("'{name}'"))
+        label(&self.shared.info)
     }
 }
 
-impl Shared {
-    /// Whether it can stand for a new get: the pond knows its lease, and it is mapped for this
-    /// context.
-    pub(crate) fn is_good_for(&self, context: &Context) -> bool {
-        self.context == *context && !self.lost.load(Ordering::Acquire)
-    }
+/// What a tensor is called in errors.
+pub(crate) fn label(info: &TensorInfo) -> String {
+    info.name.as_ref().map_or_else(|| info.tensor.to_string(), |name| format!("'{name}'"))
+}
 
-    pub(crate) fn device(&self) -> GpuUuid {
-        self.info.device
+impl Shared {
+    /// Whether it can stand for a new get: the pond knows its lease, and it is mapped for the context
+    /// that this thread has now.
+    pub(crate) fn is_good_now(&self, cuda: &CudaSide) -> Result<bool> {
+        let known = !self.lost.load(Ordering::Acquire);
+        Ok(known && cuda.chooses(&self.context, self.primary, self.info.device)?)
     }
 }
 

@@ -1,23 +1,28 @@
 //! User names to numbers, on the client's side: the pond knows only numbers.
 
+use std::borrow::Cow;
+
 /// The machine does not know a user of this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no user '{0}' on this machine")]
 pub struct UnknownUser(pub String);
 
 /// Turns `~alice/x` into `~1000/x`; everything else stays as it is.
-pub(crate) fn with_number(text: &str) -> Result<String, UnknownUser> {
+pub(crate) fn with_number(text: &str) -> Result<Cow<'_, str>, UnknownUser> {
     with_number_by(text, millpond_view::users::user_id)
 }
 
-fn with_number_by(text: &str, find: impl Fn(&str) -> Option<u32>) -> Result<String, UnknownUser> {
+fn with_number_by(
+    text: &str,
+    find: impl Fn(&str) -> Option<u32>,
+) -> Result<Cow<'_, str>, UnknownUser> {
     let parts = text.strip_prefix('~').and_then(|rest| rest.split_once('/'));
     match parts {
         Some((user, name)) if !user.is_empty() && user.parse::<u32>().is_err() => {
             let number = find(user).ok_or_else(|| UnknownUser(user.to_owned()))?;
-            Ok(format!("~{number}/{name}"))
+            Ok(Cow::Owned(format!("~{number}/{name}")))
         }
-        _ => Ok(text.to_owned()),
+        _ => Ok(Cow::Borrowed(text)),
     }
 }
 

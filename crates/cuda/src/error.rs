@@ -44,6 +44,12 @@ impl CudaError {
         self.status == Status::OUT_OF_MEMORY
     }
 
+    /// The driver has shut down, or the context was destroyed: nothing is left to give back.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        matches!(self.status, Status::DEINITIALIZED | Status::CONTEXT_IS_DESTROYED)
+    }
+
     /// The context is lost: only a new process (or context) helps.
     #[must_use]
     pub const fn is_sticky(&self) -> bool {

@@ -20,6 +20,7 @@ pub mod book;
 pub mod budget;
 mod descriptors;
 pub mod driver;
+mod foreign;
 pub mod journal;
 pub mod policy;
 pub mod shell;

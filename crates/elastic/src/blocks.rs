@@ -6,7 +6,7 @@ use crate::credit::{Credit, Holder};
 use crate::elastic_error::{ElasticError, User};
 use crate::fences::End;
 use crate::geometry::GeometryError;
-use crate::grow::runs;
+use crate::grow::{Effort, runs};
 use crate::inner::{Guard, Inner};
 use crate::mutation::Mutation;
 use crate::pages::PageDriver;
@@ -256,7 +256,7 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
         book.moving.extend(chosen.iter().cloned());
         drop(book);
         let rows = chosen.iter().flat_map(|run| self.geometry.rows_of(run));
-        let grown = self.grow(&runs(rows));
+        let grown = self.grow(&runs(rows), Effort::Patient);
         let mut book = self.lock();
         book.moving.retain(|one| !chosen.contains(one));
         for run in chosen {

@@ -4,7 +4,7 @@ use crate::blocks::BlockTable;
 use crate::credit::Credit;
 use crate::elastic_error::ElasticError;
 use crate::geometry::Geometry;
-use crate::grow::Refilled;
+use crate::grow::{Effort, Refilled};
 use crate::inner::{Inner, Marks};
 #[cfg(feature = "mutations")]
 use crate::mutation::Mutation;
@@ -55,7 +55,7 @@ impl<D: PageDriver, C: Credit> Cache<D, C> {
     /// No credit, no room on the card, an error of the driver: nothing has changed then. More
     /// blocks than there are; a [`BlockTable`] or a [`Prepared`] that has some of them.
     pub fn commit(&self, blocks: u64) -> Result<(), ElasticError> {
-        self.prepare_wanted(&Wanted::Prefix(blocks)).map(Prepared::commit)
+        self.prepare_wanted(&Wanted::Prefix(blocks), Effort::Patient).map(Prepared::commit)
     }
 
     /// Makes blocks usable that are not committed yet.
@@ -66,12 +66,22 @@ impl<D: PageDriver, C: Credit> Cache<D, C> {
         self.prepare(blocks).map(Prepared::commit)
     }
 
+    /// As [`Cache::commit_range`], with what is free: nobody is asked to give way, and nothing is waited
+    /// for.
+    ///
+    /// # Errors
+    /// As for [`Cache::commit_range`].
+    pub fn commit_free(&self, blocks: Range<u64>) -> Result<(), ElasticError> {
+        let wanted = Wanted::Range(blocks);
+        self.prepare_wanted(&wanted, Effort::Quick).map(Prepared::commit)
+    }
+
     /// Makes everything ready for blocks that are not committed yet.
     ///
     /// # Errors
     /// As for [`Cache::commit_range`].
     pub fn prepare(&self, blocks: Range<u64>) -> Result<Prepared<D, C>, ElasticError> {
-        self.prepare_wanted(&Wanted::Range(blocks))
+        self.prepare_wanted(&Wanted::Range(blocks), Effort::Patient)
     }
 
     /// Ends the use of blocks. Rows without any committed block become idle: still mapped, ready
@@ -165,6 +175,12 @@ impl<D: PageDriver, C: Credit> Cache<D, C> {
             next = book.free.next(end);
         }
         Err(longest)
+    }
+
+    /// Has so many of the committed bytes count as idle for the payer: their user uncommits them as soon
+    /// as somebody asks.
+    pub fn offer(&self, bytes: u64) {
+        self.inner.offer(bytes);
     }
 
     /// The first address.

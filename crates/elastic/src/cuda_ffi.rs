@@ -6,8 +6,10 @@
 use crate::device::driver;
 use crate::error::Result;
 use millpond_cuda::result::mem;
+use millpond_cuda::sys;
 use millpond_cuda::sys::{AllocationProperties, constants};
-use millpond_cuda::{Granularity, sys};
+
+pub use millpond_cuda::Granularity;
 
 /// Where memory lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

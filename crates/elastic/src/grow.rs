@@ -21,11 +21,22 @@ pub enum Refilled {
     Suspended(Instant),
 }
 
+/// What is done for pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// Somebody waits for them, so others are asked to give way, and waited for.
+    Patient,
+    /// Somebody waits for them who has other ways: nobody is asked, and nothing is given back for them.
+    Quick,
+    /// Nobody needs them yet.
+    Ahead,
+}
+
 impl<D: PageDriver, C: Credit> Inner<D, C> {
     /// Backs all rows of some runs. The caller has pinned them, so that none is given back.
     ///
     /// It never waits for other threads while it holds rows itself.
-    pub(crate) fn grow(&self, rows: &[Range<u64>]) -> Result<(), ElasticError> {
+    pub(crate) fn grow(&self, rows: &[Range<u64>], effort: Effort) -> Result<(), ElasticError> {
         let mut book = self.lock();
         let missing = loop {
             let all = || rows.iter().cloned().flatten();
@@ -49,7 +60,7 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
             book = self.wait(book);
         };
         drop(book);
-        self.back(missing, Why::Commit)
+        self.back(missing, effort)
     }
 
     /// One step of mapping ahead of use.
@@ -91,15 +102,15 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
         // Before it is paid: credit that nobody uses yet must never look as if it were in use.
         book.passing.begin(bytes);
         self.leave(book);
-        self.back(missing, Why::Ahead)?;
+        self.back(missing, Effort::Ahead)?;
         Ok(Refilled::Mapped(bytes))
     }
 
     /// Backs rows that this call has marked as growing, or leaves all of them absent.
-    fn back(&self, missing: Vec<Range<u64>>, why: Why) -> Result<(), ElasticError> {
-        let built = self.check_process().and_then(|()| self.build(&missing, why));
+    fn back(&self, missing: Vec<Range<u64>>, effort: Effort) -> Result<(), ElasticError> {
+        let built = self.check_process().and_then(|()| self.build(&missing, effort));
         let mut book = self.lock();
-        if why == Why::Ahead {
+        if effort == Effort::Ahead {
             let rows: u64 = missing.iter().map(|run| run.end - run.start).sum();
             book.passing.end(rows * self.geometry.row_bytes());
         }
@@ -126,12 +137,16 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
     }
 
     /// Pays for pages, makes them and maps them: all, or none.
-    fn build(&self, missing: &[Range<u64>], why: Why) -> Result<Vec<Run<D::Handle>>, ElasticError> {
+    fn build(
+        &self,
+        missing: &[Range<u64>],
+        effort: Effort,
+    ) -> Result<Vec<Run<D::Handle>>, ElasticError> {
         let rows: u64 = missing.iter().map(|run| run.end - run.start).sum();
         let bytes = rows * self.geometry.row_bytes();
         let pays_late = self.breaks(Mutation::CreditAfterMap);
         if !pays_late {
-            self.pay(bytes, why)?;
+            self.pay(bytes, effort)?;
         }
         let mut built: Vec<_> = missing
             .iter()
@@ -140,8 +155,8 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
                 Run { extents: extents.collect(), mapped: 0..0 }
             })
             .collect();
-        let made = self.make(&mut built, bytes, why).and_then(|()| self.lay(&mut built));
-        let made = if pays_late { made.and_then(|()| self.pay(bytes, why)) } else { made };
+        let made = self.make(&mut built, bytes, effort).and_then(|()| self.lay(&mut built));
+        let made = if pays_late { made.and_then(|()| self.pay(bytes, effort)) } else { made };
         if made.is_ok() {
             return made.map(|()| built);
         }
@@ -161,9 +176,9 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
 
     /// Takes credit. Where there is none, what is idle here is given back before anybody else is
     /// asked or waited for.
-    fn pay(&self, bytes: u64, why: Why) -> Result<(), ElasticError> {
+    fn pay(&self, bytes: u64, effort: Effort) -> Result<(), ElasticError> {
         let short = match self.credit.take(bytes, Why::Ahead) {
-            Err(short) if why == Why::Commit && short.verdict != Verdict::Never => short,
+            Err(short) if effort == Effort::Patient && short.verdict != Verdict::Never => short,
             answer => return Ok(answer?),
         };
         let lacking = short.used.saturating_add(bytes).saturating_sub(short.limit);
@@ -172,8 +187,13 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
     }
 
     /// Makes the handles. On a full card what is idle here is given back once.
-    fn make(&self, built: &mut [Run<D::Handle>], asked: u64, why: Why) -> Result<(), ElasticError> {
-        let mut may_retry = why == Why::Commit;
+    fn make(
+        &self,
+        built: &mut [Run<D::Handle>],
+        asked: u64,
+        effort: Effort,
+    ) -> Result<(), ElasticError> {
+        let mut may_retry = effort == Effort::Patient;
         for extent in built.iter_mut().flat_map(|run| &mut run.extents) {
             let bytes = extent.rows() * self.geometry.granule();
             for _ in 0..self.geometry.segments() {

@@ -48,6 +48,8 @@ pub(crate) struct Inner<D: PageDriver, C: Credit> {
     pub(crate) calls: Calls,
     /// The idle bytes of the book as the payer hears of them, for reports without the lock.
     idle: AtomicU64,
+    /// Committed bytes that the cache's user would give up when somebody asks.
+    offered: AtomicU64,
     pub(crate) signal: Arc<Signal>,
     process: u32,
     #[cfg(feature = "mutations")]
@@ -65,6 +67,7 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
             changed: Condvar::new(),
             calls: Calls::default(),
             idle: AtomicU64::new(0),
+            offered: AtomicU64::new(0),
             signal: Arc::default(),
             process: std::process::id(),
             #[cfg(feature = "mutations")]
@@ -88,7 +91,7 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
 
     /// Gives the lock back, and tells the others what they should know.
     pub(crate) fn leave(&self, book: Guard<'_, D>) {
-        let idle = book.reported_idle_bytes();
+        let idle = book.reported_idle_bytes() + self.offered.load(Ordering::Relaxed);
         let was = self.idle.swap(idle, Ordering::AcqRel);
         let is_low = book.idle_rows < self.marks.low;
         drop(book);
@@ -98,6 +101,12 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
         if is_low {
             self.signal.wake();
         }
+    }
+
+    /// Has so many committed bytes count as idle: their user gives them up when somebody asks.
+    pub(crate) fn offer(&self, bytes: u64) {
+        self.offered.store(bytes, Ordering::Relaxed);
+        self.leave(self.lock());
     }
 
     /// Tells the payer what is idle. Two threads may overtake each other, so each looks again: the
@@ -264,7 +273,7 @@ mod tests {
         let geometry = Geometry::of_bytes(4 << 20, 1, 2 << 20).unwrap();
         let mut inner = Inner::new(Pages(counts.clone()), counts.clone(), geometry, Marks::NONE);
         let rows = std::iter::once(0..2).collect::<Vec<_>>();
-        inner.grow(&rows).unwrap();
+        inner.grow(&rows, crate::grow::Effort::Patient).unwrap();
         inner.process = process;
         inner
     }

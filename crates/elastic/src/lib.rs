@@ -71,6 +71,7 @@ mod mutation;
 mod pages;
 #[allow(unsafe_code, reason = "raw handles")]
 pub mod physical_memory;
+mod pool;
 mod prepared;
 mod shared_memory;
 mod shrink;
@@ -99,10 +100,19 @@ pub use mutation::Mutation;
 pub const BREAKABLE: bool = cfg!(feature = "mutations");
 pub use pages::{PageDriver, PageError};
 pub use physical_memory::PhysicalMemoryHandle;
+#[cfg(feature = "mutations")]
+pub use pool::PoolMutation;
+pub use pool::{
+    Block, Book, CudaGround, GraphMemory, Ground, Monitor, PartKind, Patience, PoolError, PoolPart,
+    PoolSnapshot, PoolStats, StdMonitor, StreamPool, WeakPool,
+};
 pub use prepared::Prepared;
 pub use shrink::Trimmed;
 pub use stats::{ExtentCount, Stats};
 pub use virtual_memory::{GlobalMemoryStats, MemoryStats, SharedMemoryPool, VirtualMemoryPool};
+
+#[doc(hidden)]
+pub use millpond_cuda::CudaError;
 
 /// The version of this crate.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

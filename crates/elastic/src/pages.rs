@@ -80,6 +80,12 @@ impl PageError {
         self.cuda.is_sticky()
     }
 
+    /// The driver has shut down, or the context was destroyed.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.cuda.is_gone()
+    }
+
     /// A map that failed could not be undone: its addresses are occupied.
     #[must_use]
     pub fn is_stuck(&self) -> bool {

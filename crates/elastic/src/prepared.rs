@@ -4,6 +4,7 @@ use crate::cache::Cache;
 use crate::credit::Credit;
 use crate::elastic_error::{ElasticError, User};
 use crate::fences::End;
+use crate::grow::Effort;
 use crate::inner::{Guard, Inner};
 use crate::pages::PageDriver;
 use std::fmt;
@@ -75,7 +76,11 @@ impl<D: PageDriver, C: Credit> fmt::Debug for Prepared<D, C> {
 
 impl<D: PageDriver, C: Credit> Cache<D, C> {
     /// Makes the pages of blocks ready.
-    pub(crate) fn prepare_wanted(&self, wanted: &Wanted) -> Result<Prepared<D, C>, ElasticError> {
+    pub(crate) fn prepare_wanted(
+        &self,
+        wanted: &Wanted,
+        effort: Effort,
+    ) -> Result<Prepared<D, C>, ElasticError> {
         let inner = self.inner();
         let mut book = inner.claim(wanted)?;
         let blocks = match wanted {
@@ -87,7 +92,7 @@ impl<D: PageDriver, C: Credit> Cache<D, C> {
         book.moving.extend(blocks.iter().cloned());
         drop(book);
         let rows: Vec<_> = blocks.iter().map(|run| inner.geometry.rows_of(run)).collect();
-        let grown = inner.grow(&rows);
+        let grown = inner.grow(&rows, effort);
         let mut book = inner.lock();
         book.moving.retain(|one| !blocks.contains(one));
         if grown.is_ok() {

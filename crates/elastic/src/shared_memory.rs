@@ -104,6 +104,12 @@ impl SharedMemoryPool {
         self.pool(model_id)?.deallocate(offset, size)
     }
 
+    /// The pool of a model; `None` for one that is not registered.
+    #[must_use]
+    pub fn model(&self, model_id: &str) -> Option<&VirtualMemoryPool> {
+        self.pools.get(model_id)
+    }
+
     /// The first address of a model.
     #[must_use]
     pub fn model_base_address(&self, model_id: &str) -> Option<usize> {

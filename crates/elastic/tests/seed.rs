@@ -68,6 +68,9 @@ fn a_second_allocation_of_a_model_finds_its_place() {
         assert_eq!(shared.allocate_for_model("llama", 8 * PAGE).unwrap(), base + 8 * PAGE);
         let stats = shared.get_model_stats("llama").unwrap();
         assert_eq!((stats.physical_usage, stats.mapped_pages), (14 * PAGE, 14));
+        let model = shared.model("llama").unwrap();
+        assert_eq!((model.base_address(), model.is_mapped(0, 2 * PAGE)), (base, true));
+        assert!(shared.model("bert").is_none());
         let limited = shared.allocate_for_model("llama", 30 * PAGE).unwrap_err();
         let VmmError::OutOfPhysicalMemory { requested, available } = limited else {
             panic!("{limited}")

@@ -1,7 +1,7 @@
 //! The ends of a mover other than a return from its main function.
 
+use millpond_channel::child;
 use millpond_cuda::CudaError;
-use rustix::process::{Signal, getpid, kill_process};
 
 use crate::channel::{FromMover, MoverEnd, Why};
 
@@ -26,12 +26,9 @@ pub(crate) fn lost(what: &str, error: &CudaError) -> ! {
     std::process::exit(DRIVER_EXIT)
 }
 
-/// The daemon hung up. Killed and not exited: exit handlers of a driver may wait for a thread that
-/// hangs in it, and nobody is left to wait for a code.
 pub(crate) fn hung_up() -> ! {
     tracing::debug!("the daemon hung up");
-    let _ = kill_process(getpid(), Signal::KILL);
-    std::process::abort()
+    child::end_with_channel()
 }
 
 /// Ends the process with a thread that panics: its blocks would never be done.

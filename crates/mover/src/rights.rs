@@ -9,11 +9,11 @@
 //! The effective user is changed, of one thread; the real and the saved one stay the mover's, so no
 //! user can signal or trace it.
 
+use millpond_channel::child;
 use rustix::process::{Gid, Uid, getegid, geteuid, getgroups};
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, capabilities, capability_is_in_bounding_set,
-    clear_ambient_capability_set, remove_capability_from_bounding_set, set_capabilities,
-    set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
+    CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_thread_groups,
+    set_thread_res_gid, set_thread_res_uid,
 };
 
 use crate::channel::Rights;
@@ -21,43 +21,24 @@ use crate::error::MoverError;
 
 /// All that a mover may do: take the place of another user.
 const OTHER_USER: CapabilitySet = CapabilitySet::SETUID.union(CapabilitySet::SETGID);
-/// What opens a log file in a folder that is not root's.
-const OPEN_LOG: CapabilitySet = CapabilitySet::DAC_OVERRIDE.union(CapabilitySet::DAC_READ_SEARCH);
-
 /// Gives up every right that neither the mover nor its log needs, for this thread and those that it
 /// starts from now on: to be called before there is a second one.
 ///
 /// # Errors
 /// What the system says.
 pub fn give_up_rights() -> Result<(), MoverError> {
-    let failed = || MoverError::io("giving up rights");
-    set_no_new_privs(true).map_err(failed())?;
-    // Also without leave to change it, which a service has not: what was given up does not come back.
-    for number in 0..u64::BITS {
-        let bit = CapabilitySet::from_bits_retain(1 << number);
-        if !OTHER_USER.contains(bit) && capability_is_in_bounding_set(bit).unwrap_or(false) {
-            let _ = remove_capability_from_bounding_set(bit);
-        }
-    }
-    clear_ambient_capability_set().map_err(failed())?;
-    keep(OTHER_USER.union(OPEN_LOG)).map_err(failed())
+    child::give_up_rights(OTHER_USER).map_err(MoverError::io("giving up rights"))
 }
 
 /// Gives up what the log needed: no thread that moves bytes has it.
 pub(crate) fn give_up_all_but_users() -> Result<(), MoverError> {
-    keep(OTHER_USER).map_err(MoverError::io("giving up rights"))?;
+    child::keep_rights(OTHER_USER).map_err(MoverError::io("giving up rights"))?;
     if geteuid().is_root() && !Own::find().may_change {
         tracing::warn!(
             "files of all users are read and written as root: CAP_SETUID and CAP_SETGID are missing"
         );
     }
     Ok(())
-}
-
-fn keep(most: CapabilitySet) -> rustix::io::Result<()> {
-    let permitted = capabilities(None)?.permitted.intersection(most);
-    let inheritable = CapabilitySet::empty();
-    set_capabilities(None, CapabilitySets { effective: permitted, permitted, inheritable })
 }
 
 /// Who the mover is itself.

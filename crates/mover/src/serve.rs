@@ -1,6 +1,6 @@
 //! The mover's main loop.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
@@ -136,6 +136,15 @@ impl Mover {
                     let answer = self.slabs.map(slab, &backing, fd, bytes);
                     self.channel.send(&answer)?;
                 }
+                (ToMover::Prove { slab, bytes, backing }, fd) => {
+                    let answer = self.slabs.prove(slab, &backing, fd, bytes);
+                    self.channel.send(&answer)?;
+                }
+                (ToMover::MakePool { slab, bytes }, _) => {
+                    let (answer, fd) = self.slabs.make_pool(slab, bytes);
+                    self.channel.send_with(&answer, fd.as_ref().map(AsFd::as_fd))?;
+                }
+                (ToMover::DropPool { slab }, _) => self.slabs.drop_pool(slab),
                 (ToMover::Unmap { slab }, _) => {
                     if let Some(answer) = self.slabs.unmap(slab) {
                         self.channel.send(&answer)?;
@@ -232,7 +241,7 @@ impl Mover {
         let found = self.slabs.get(slab);
         let found = found.ok_or_else(|| range(format!("slab {slab} is not mapped")))?;
         if !found.has(offset, bytes) {
-            let size = found.mapping().bytes();
+            let size = found.bytes();
             let text = format!("slab {slab} of {size} bytes has no {bytes} bytes at {offset}");
             return Err(range(text));
         }

@@ -182,23 +182,23 @@ impl Worker {
                     return Ok(());
                 };
                 let (offset, part) = (job.offset + block.start, at..at + block.bytes);
-                let copy = self.stream.copy_from_pinned(slab.mapping(), offset, buffer, part);
+                let copy = self.stream.copy_from_pinned(slab.span(), offset, buffer, part);
                 self.running.push_back((block, copy.map_err(lost)?));
             }
             Work::Get(slab, file) => {
                 let Some(buffer) = self.ready_for(Some(file), &block)? else { return Ok(()) };
                 let (offset, part) = (job.offset + block.start, 0..block.bytes);
-                let copy = self.stream.copy_to_pinned(slab.mapping(), offset, buffer, part);
+                let copy = self.stream.copy_to_pinned(slab.span(), offset, buffer, part);
                 self.running.push_back((block, copy.map_err(lost)?));
             }
             Work::Copy(slab, from, from_offset) => {
-                let (to, from) = (slab.mapping(), from.mapping());
+                let (to, from) = (slab.span(), from.span());
                 let copy = self.stream.copy(to, job.offset, from, *from_offset, job.bytes);
                 copy.map_err(lost)?;
                 self.wait_for_stream(&block)?;
             }
             Work::Zero(slab) => {
-                self.stream.memset(slab.mapping(), job.offset, job.bytes, 0).map_err(lost)?;
+                self.stream.memset(slab.span(), job.offset, job.bytes, 0).map_err(lost)?;
                 self.wait_for_stream(&block)?;
             }
             Work::Load(slab, file, cuts) => {
@@ -208,7 +208,7 @@ impl Worker {
                     return Ok(());
                 };
                 let parts = cuts.parts(index, at);
-                let copy = self.stream.copies_from_pinned(slab.mapping(), buffer, parts);
+                let copy = self.stream.copies_from_pinned(slab.span(), buffer, parts);
                 self.running.push_back((block, copy.map_err(lost)?));
             }
             Work::HashFile(file, cuts) => {
@@ -266,7 +266,7 @@ impl Worker {
     ) -> Result<(), Lost> {
         let Some(buffer) = self.ready_for(file, &block)? else { return Ok(()) };
         let parts = cuts.parts(usize::try_from(block.index).unwrap_or(usize::MAX), 0);
-        let copy = self.stream.copies_to_pinned(slab.mapping(), buffer, parts);
+        let copy = self.stream.copies_to_pinned(slab.span(), buffer, parts);
         let copy = copy.map_err(|error| Lost { job: block.job.number, error })?;
         self.running.push_back((block, copy));
         Ok(())

@@ -29,6 +29,8 @@ fn to_mover() -> Vec<(&'static str, ToMover)> {
     let device = GpuUuid([1; 16]);
     let map =
         |transport, adopted| ToMover::Map { slab, bytes, backing: Backing { transport, adopted } };
+    let prove =
+        |transport| ToMover::Prove { slab, bytes, backing: Backing { transport, adopted: true } };
     let data = std::array::from_fn(|at| u8::try_from(at).unwrap());
     vec![
         ("start", ToMover::Start { epoch, device, threads: 4, block_bytes: 1 << 20, depth: 2 }),
@@ -36,6 +38,11 @@ fn to_mover() -> Vec<(&'static str, ToMover)> {
         ("map-adopted", map(Transport::Vmm, true)),
         ("map-mempool", map(Transport::Mempool(data), false)),
         ("map-ipc", map(Transport::Ipc(data), false)),
+        ("prove", prove(Transport::Vmm)),
+        ("prove-mempool", prove(Transport::Mempool(data))),
+        ("prove-ipc", prove(Transport::Ipc(data))),
+        ("make-pool", ToMover::MakePool { slab, bytes }),
+        ("drop-pool", ToMover::DropPool { slab }),
         ("unmap", ToMover::Unmap { slab }),
         ("put", job(Work::Put { slab, offset, bytes, file_offset })),
         ("get", job(Work::Get { slab, offset, bytes, file_offset })),
@@ -52,6 +59,8 @@ fn to_mover() -> Vec<(&'static str, ToMover)> {
 
 fn from_mover() -> Vec<(&'static str, FromMover)> {
     let (slab, text) = (slab(), || "no such file".to_owned());
+    let data = std::array::from_fn(|at| u8::try_from(at).unwrap());
+    let pool_failed = |out_of_memory| FromMover::PoolFailed { slab, out_of_memory, text: text() };
     vec![
         ("ready", FromMover::Ready),
         ("failed", FromMover::Failed { text: text() }),
@@ -59,6 +68,11 @@ fn from_mover() -> Vec<(&'static str, FromMover)> {
         ("map-failed", FromMover::MapFailed { slab, why: Why::Driver, text: text() }),
         ("map-unsupported", FromMover::MapFailed { slab, why: Why::Unsupported, text: text() }),
         ("unmapped", FromMover::Unmapped { slab }),
+        ("proved", FromMover::Proved { slab }),
+        ("not-proved", FromMover::NotProved { slab, why: Why::Range, text: text() }),
+        ("pool-made", FromMover::PoolMade { slab, data }),
+        ("pool-failed", pool_failed(false)),
+        ("pool-out-of-memory", pool_failed(true)),
         ("done", FromMover::Done { job: 7, hashes: Vec::new() }),
         ("hashes", FromMover::Done { job: 7, hashes: vec![ContentHash([7; 16]); 2] }),
         ("job-failed", FromMover::JobFailed { job: 7, why: Why::File, text: text() }),

@@ -436,6 +436,19 @@ impl Account {
         }
     }
 
+    /// Somebody else pays for memory of this process from now on: it is shown.
+    pub(crate) fn hand_over(self, units: u32) {
+        self.add_column(Column::Shared, i64::from(units));
+        self.release(units);
+        self.member.give_back(self.device);
+    }
+
+    /// Nobody else pays for it any more. It is there, so nobody is asked.
+    pub(crate) fn take_back(self, units: u32) {
+        self.charge(units);
+        self.add_column(Column::Shared, -i64::from(units));
+    }
+
     pub(crate) fn add_column(self, column: Column, units: i64) {
         self.member.add_column(column, self.device, units);
     }

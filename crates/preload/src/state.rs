@@ -176,7 +176,7 @@ pub(crate) struct Context {
 /// One piece of physical memory: charged until its last handle and its last mapping are gone.
 #[repr(C)]
 pub(crate) struct Object {
-    /// Handles and mappings; 0 when the place is free.
+    /// Handles and mappings, and whether somebody else pays; 0 when the place is free.
     pub(crate) holders: AtomicU32,
     /// Device, how it is counted.
     pub(crate) kind: AtomicU32,

@@ -130,6 +130,21 @@ impl<const BUCKETS: usize, const OVERFLOW: usize> Table<BUCKETS, OVERFLOW> {
         }
     }
 
+    /// Writes another value for a key, in a table whose values are taken by [`Table::take_constant`];
+    /// gives the value before. Meanwhile the key is not found, so nobody may take it at the same time.
+    pub(crate) fn replace(&self, key: u64, change: impl Fn(u64) -> u64) -> Option<u64> {
+        loop {
+            let (bucket, place) = self.find(key)?;
+            let (at, slot) = (bucket.keys.get(place)?, bucket.values.get(place)?);
+            if at.compare_exchange(key, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                let value = slot.load(Ordering::Acquire);
+                slot.store(change(value), Ordering::Relaxed);
+                at.store(key, Ordering::Release);
+                return Some(value);
+            }
+        }
+    }
+
     /// Changes the value of a key; `None` from `change` removes the key. Gives the value before. The
     /// bits [`LIFE`] must stay as they are.
     pub(crate) fn update(&self, key: u64, change: impl Fn(u64) -> Option<u64>) -> Option<u64> {
@@ -318,6 +333,15 @@ mod tests {
         assert_eq!(table.update(5, down), Some(1));
         assert_eq!(table.update(5, down), None);
         assert_eq!(table.get(5), None);
+    }
+
+    #[test]
+    fn a_value_is_replaced_where_it_is() {
+        let table: Box<Small> = table();
+        assert!(table.insert(5, 7) && table.insert(6, 8));
+        assert_eq!(table.replace(5, |value| value | 16), Some(7));
+        assert_eq!((table.get(5), table.get(6)), (Some(23), Some(8)));
+        assert_eq!((table.take_constant(5), table.replace(5, |value| value)), (Some(23), None));
     }
 
     #[test]

@@ -211,6 +211,104 @@ fn an_import_is_charged_when_it_is_mapped_unless_somebody_else_pays() {
 }
 
 #[test]
+fn memory_that_somebody_else_pays_for_is_charged_no_more_until_it_is_taken_back() {
+    let machine = Machine::new().limited("64M");
+    // Said again, it changes nothing; the room can be used; what is freed gives nothing back.
+    for (make, hand, back, free) in [
+        ("alloc=40", "hand=40", "back=40", "free"),
+        ("create=40 map=40 release", "handmap=40", "backmap=40", "unmap"),
+    ] {
+        let steps = format!("context {make} info {hand} {hand} info {free} info alloc=64 info");
+        let said = machine.run("proc2", &steps);
+        let (hand, back) =
+            (hand.split('=').next().unwrap(), back.split('=').next().unwrap().to_owned());
+        assert!(
+            said.ends_with(&format!(
+                "info=0 64 24, {hand}=0, {hand}=0, info=0 64 64, {free}=0, info=0 64 64, \
+                 alloc=0, info=0 64 0"
+            )),
+            "{said}"
+        );
+        let steps = format!(
+            "context {make} {hand}=40 {back}=40 {back}=40 info {hand}=40 {back}=40 {free} info"
+        );
+        let said = machine.run("proc2", &steps);
+        assert!(
+            said.ends_with(&format!(
+                "{back}=0, {back}=0, info=0 64 24, {hand}=0, {back}=0, {free}=0, info=0 64 64"
+            )),
+            "{said}"
+        );
+        // Others have taken the room meanwhile: it is charged all the same, and nobody gets more.
+        let steps = format!("context {make} {hand}=40 create=60 {back}=40 info create=2 {free}");
+        let said = machine.run("proc2", &format!("{steps} info"));
+        let over = format!("create=0, {back}=0, info=0 64 0, create=2, {free}=0, info=0 64 4");
+        assert!(said.ends_with(&over), "{said}");
+    }
+    assert_eq!(machine.card_used(), 0);
+}
+
+#[test]
+fn only_memory_that_is_charged_here_is_handed_over() {
+    let machine = Machine::new().limited("64M");
+    // Nothing there, less there than said, a part of a block that others have too, a pool's, an import.
+    let said = machine.run(
+        "proc2",
+        "context hand=2 back=2 alloc=4 hand=8 alloc=0.004 hand=0.004 info stream async=1 hand=1 \
+         create=4 import map=4 handmap=4 info",
+    );
+    assert!(
+        said.contains("context=0, hand=1, back=1, alloc=0, hand=1, alloc=0, hand=1, "),
+        "{said}"
+    );
+    assert!(said.contains("info=0 64 58, stream=0, async=0, hand=1, "), "{said}");
+    assert!(said.ends_with("create=0, import=0, map=0, handmap=1, info=0 64 18"), "{said}");
+    // An address inside says the same as the first; a context ends with what was handed over in it.
+    let said = machine
+        .run("proc2", "newcontext alloc=20 hand=20 endcontext context info alloc=64 free info");
+    assert!(said.ends_with("info=0 64 64, alloc=0, free=0, info=0 64 64"), "{said}");
+    // Without a limit the library knows of nothing, and without the library there is no such name.
+    let free = Machine::new();
+    assert_eq!(free.run("proc2", "context alloc=4 hand=4"), "context=0, alloc=0, hand=1");
+    let mut bare = free.command("steps");
+    bare.env_remove("LD_PRELOAD").args(["dlsym", "context", "alloc=4", "hand=4"]);
+    let said = String::from_utf8(bare.output().unwrap().stdout).unwrap();
+    assert!(said.ends_with("hand=-1\n"), "{said}");
+}
+
+#[test]
+fn what_somebody_else_pays_for_is_shown_in_its_own_column() {
+    let machine = Machine::new().limited("64M");
+    let mut running = machine.start(
+        "proc2",
+        "context uuid alloc=20 create=10 map=10 wait hand=20 handmap=10 wait back=20 wait free unmap \
+         release wait",
+    );
+    let uuid = running.said[1].strip_prefix("uuid=").unwrap().to_owned();
+    let byte = |at: usize| u8::from_str_radix(&uuid[2 * at..2 * at + 2], 16).unwrap();
+    let device: [u8; 16] = std::array::from_fn(byte);
+    let book = millpond_ledger::Book::open(&machine.group_folder()).unwrap();
+    let columns = || {
+        let mut slots = Vec::new();
+        book.members(|member| slots.push(member.slot)).unwrap();
+        assert_eq!(slots.len(), 1);
+        let reading = book.reading(slots[0], device).unwrap();
+        let mib = |units: u64| (units * millpond_ledger::UNIT) >> 20;
+        (mib(reading.used), mib(reading.shared))
+    };
+    assert_eq!(columns(), (30, 0));
+    for expected in [(0, 30), (20, 10), (0, 0)] {
+        running.go_on();
+        assert_eq!(columns(), expected, "{:?}", running.said);
+    }
+    // Killed while somebody else pays, it leaves nothing.
+    let mut killed = machine.start("proc2", "context alloc=40 hand=40 wait");
+    killed.kill();
+    running.kill();
+    assert_eq!(machine.run("proc2", "context info alloc=60"), "context=0, info=0 64 64, alloc=0");
+}
+
+#[test]
 fn an_exported_descriptor_that_is_kept_keeps_the_charge() {
     let machine = Machine::new().limited("64M");
     let said =

@@ -148,7 +148,7 @@ impl SimPorts {
     }
 
     /// The driver thread charges a slab before it is made.
-    pub(crate) fn charge_slab(
+    pub(crate) fn charge_now(
         &mut self,
         slab: SlabId,
         bytes: u64,

@@ -7,6 +7,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 
+use millpond_wire::TransportKind;
+
+use crate::hosts::HostEnd;
+
 /// Every so many bytes one word of contents is kept: tensors begin at multiples of this.
 pub const BLOCK: u64 = 256;
 
@@ -14,6 +18,8 @@ pub const BLOCK: u64 = 256;
 #[derive(Debug)]
 pub struct Memory {
     pub serial: usize,
+    /// How it is shared.
+    pub kind: TransportKind,
     pub bytes: u64,
     words: RefCell<BTreeMap<u64, u64>>,
 }
@@ -40,6 +46,8 @@ pub enum Fd {
     Journal(File),
     /// A file with the contents of a tensor.
     Contents(usize),
+    /// The daemon's end of the channel to a host.
+    Host(HostEnd),
     /// A lock or a listening socket.
     Other,
 }
@@ -70,11 +78,11 @@ impl Card {
     }
 
     /// Memory, if there is room.
-    pub fn make(&mut self, bytes: u64) -> Option<Rc<Memory>> {
+    pub fn make(&mut self, kind: TransportKind, bytes: u64) -> Option<Rc<Memory>> {
         if self.used() + bytes > self.total {
             return None;
         }
-        let memory = Memory { serial: self.made.len(), bytes, words: RefCell::default() };
+        let memory = Memory { serial: self.made.len(), kind, bytes, words: RefCell::default() };
         let memory = Rc::new(memory);
         self.made.push(Rc::downgrade(&memory));
         Some(memory)

@@ -7,10 +7,12 @@ use millpond_daemon::journal::read_frames;
 use millpond_daemon::policy::Pond;
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_wire::record::Record;
-use millpond_wire::{LeaseTarget, Mode, TensorId, TensorState};
+use millpond_wire::{LeaseTarget, Mode, SlabId, TensorId, TensorState};
 
 use crate::card::Fd;
 use crate::daemon::{Daemon, Running, objects};
+use crate::homes::is_there;
+use crate::hosts::HostEnd;
 use crate::oracle::{Violation, ensure};
 use crate::ports::{Around, SimPorts};
 use crate::rng::Rng;
@@ -31,6 +33,7 @@ impl World {
         self.check_tensors(&books)?;
         self.check_versions(&books)?;
         self.check_accounts(&books)?;
+        self.check_homes(&books)?;
         self.check_groups()?;
         self.check_caches()?;
         self.check_bytes(&books)?;
@@ -82,7 +85,7 @@ impl World {
             let lives = creator.is_some_and(|it| it.alive && !it.is_closed());
             let info = listed.get(&known.id);
             let state = info.map(|info| info.state);
-            let there = state.is_some_and(|state| state != TensorState::Deleted);
+            let there = state.is_some_and(is_there);
             let detail = || format!("{known:?} is {info:?}");
             if self.oracle.must_exist(known, lives) {
                 ensure(there, "what was made is there", detail)?;
@@ -111,7 +114,7 @@ impl World {
         for info in &books.tensors {
             // A record of its end that was refused is written by the next daemon.
             let kept = self.faulted
-                || info.state != TensorState::Deleted
+                || is_there(info.state)
                 || info.leases > 0
                 || self.sleeper_may_hold(info.user, info.slab.0);
             ensure(kept, "memory goes with its last lease", || format!("{info:?}"))?;
@@ -132,8 +135,17 @@ impl World {
             format!("keeper {kept:?}, daemon {held:?}")
         })?;
         let mut recorded = BTreeSet::new();
+        let mut unheld_bytes = 0;
         for record in running.pond.snapshot() {
             match record {
+                Record::SlabMade(made) if !made.backing.transport.has_descriptor() => {
+                    unheld_bytes += made.bytes;
+                    false
+                }
+                Record::HostMade(made) => {
+                    recorded.insert(HoldKey::host_channel(made.host));
+                    recorded.insert(HoldKey::host_process(made.host))
+                }
                 Record::SlabMade(made) => recorded.insert(HoldKey::slab(made.slab)),
                 Record::ClientSeen(seen) => recorded.insert(HoldKey::client(seen.client)),
                 Record::VersionReady(ready) => recorded.insert(HoldKey::manifest(ready.version)),
@@ -141,7 +153,14 @@ impl World {
             };
         }
         let object = |key: &&HoldKey| {
-            matches!(key.view(), KeyView::Slab(_) | KeyView::Client(_) | KeyView::Manifest(_))
+            matches!(
+                key.view(),
+                KeyView::Slab(_)
+                    | KeyView::Client(_)
+                    | KeyView::Manifest(_)
+                    | KeyView::HostChannel(_)
+                    | KeyView::HostProcess(_)
+            )
         };
         let held: BTreeSet<HoldKey> = held.into_iter().filter(object).cloned().collect();
         // Who died while nothing could be recorded stays held for the next daemon.
@@ -157,18 +176,23 @@ impl World {
         }
         let held_bytes: u64 = slabs.values().sum();
         let booked: u64 = books.status.devices.iter().map(|device| device.slab_bytes).sum();
-        ensure(held_bytes == booked, "accounts are what is held", || {
-            format!("{booked} in the books, {held_bytes} held")
+        ensure(held_bytes + unheld_bytes == booked, "accounts are what is held", || {
+            format!("{booked} in the books, {held_bytes} held, {unheld_bytes} kept by processes")
         })?;
         let mut mapped: BTreeSet<usize> = BTreeSet::new();
         for client in self.clients.iter().filter(|client| client.alive) {
             let ranges = client.mappings.values().flat_map(|mapping| &mapping.ranges);
             mapped.extend(ranges.map(|(_, memory)| memory.serial));
             mapped.extend(client.kernels.iter().map(|kernel| kernel.memory.serial));
+            mapped.extend(client.lent.values().map(|lent| lent.memory.serial));
         }
         for mover in self.movers.iter().filter(|mover| mover.alive) {
             mapped.extend(mover.mapped.values().map(|memory| memory.serial));
             mapped.extend(mover.jobs.iter().map(|job| job.memory.serial));
+        }
+        for host in &self.hosts {
+            mapped.extend(host.slabs.values().map(|(_, memory)| memory.serial));
+            mapped.extend(host.context.iter().map(|context| context.serial));
         }
         for ghost in &self.ghosts {
             mapped.extend(ghost.mapped.iter().chain(&ghost.writes).map(|(_, it)| it.serial));
@@ -182,13 +206,16 @@ impl World {
 
     /// Every published byte is what was written, for whoever comes now.
     fn check_bytes(&self, books: &Books) -> Result<(), Violation> {
-        let Some(keeper) = &self.keeper else { return Ok(()) };
         for info in books.tensors.iter().filter(|info| info.state == TensorState::Ready) {
-            let Some(Fd::Memory(memory)) = keeper.holds.get(&HoldKey::slab(info.slab)) else {
+            let Some(memory) = self.memory_of(info) else {
+                // Who keeps it is gone, and the journal does not take that.
+                if info.home_pid != 0 && self.faulted {
+                    continue;
+                }
                 return Err(Violation::new("nothing is lost", format!("{info:?}")));
             };
             if let Some(&tensor) = self.oracle.index.get(&info.tensor) {
-                self.oracle.read(tensor, memory, true, "a new reader")?;
+                self.oracle.read(tensor, &memory, true, "a new reader")?;
             }
         }
         self.check_version_bytes(books)?;
@@ -204,22 +231,30 @@ impl World {
         let Running { pond, ports, epoch, .. } = running.as_ref();
         let (records, _) = read_frames(&ports.journal.borrow())
             .map_err(|error| Violation::new("the journal can be read", error.to_string()))?;
+        // Nobody is told anything.
+        let mut held = ports.held.clone();
+        for fd in held.values_mut() {
+            if let Fd::Host(end) = fd {
+                *end = HostEnd::pair();
+            }
+        }
         let mut other = SimPorts::new(
             Around { mutation: None, trace: Trace::default(), ..self.around() },
             Rng::new(0),
             Rc::default(),
-            ports.held.clone(),
+            held.clone(),
             Channel::pair(),
         );
-        let held = objects(&ports.held);
+        let held = objects(&held);
         let records = self.as_read(records);
         let (again, _) = Pond::recover(&mut other, records, held, *epoch, self.caps())
             .map_err(|error| Violation::new("the journal can be read", error.to_string()))?;
         let (mut live, mut again) = (self.as_read(pond.snapshot()), self.as_read(again.snapshot()));
         if self.faulted {
             // What could not be recorded as gone, the next daemon gives back.
-            live.retain(lasts);
-            again.retain(lasts);
+            let lost = |slab: SlabId| self.has_lost_home(slab);
+            live.retain(|record| lasts(record, lost));
+            again.retain(|record| lasts(record, lost));
         }
         // What a version had before is kept while anybody may have it mapped, who has not said so
         // yet when it is replayed.
@@ -238,9 +273,13 @@ impl World {
     }
 }
 
-/// Tensors that nobody has asked to go.
-fn lasts(record: &Record) -> bool {
-    matches!(record, Record::TensorMade(made) if !made.deleted && !made.ephemeral && !made.part)
+/// Tensors that nobody has asked to go, and whose memory is there.
+fn lasts(record: &Record, lost: impl Fn(SlabId) -> bool) -> bool {
+    let made = match record {
+        Record::TensorMade(made) => made,
+        _ => return false,
+    };
+    !made.deleted && !made.ephemeral && !made.part && !lost(made.slab)
 }
 
 /// Of several records of a version's parts, the last is what it has.

@@ -14,6 +14,9 @@ impl World {
             mutation: self.mutation,
             sizes: self.sizes,
             models: self.models,
+            transports: self.transports,
+            card: &mut self.card,
+            legacy: &self.legacy,
             trace: &self.trace,
         };
         self.clients[client].act(&mut scene)
@@ -27,7 +30,7 @@ impl World {
     pub(crate) fn send(&mut self, client: usize, number: u64) {
         let oracle = &mut self.oracle;
         self.clients[client].send_call(number, |asked, user| match asked.what {
-            What::Create(tensor) => oracle.tensors[tensor].sends += 1,
+            What::Create(tensor) | What::Adopt(tensor) => oracle.tensors[tensor].sends += 1,
             What::Get(Some(tensor)) | What::Publish(tensor) => {
                 let known = &oracle.tensors[tensor];
                 asked.expects = known.user == user && oracle.must_exist(known, false);
@@ -49,7 +52,8 @@ impl World {
             client.hang_up();
             return Ok(());
         };
-        let mut around = Around { oracle: &mut self.oracle, faults: self.faulted };
+        let legacy = &self.legacy;
+        let mut around = Around { oracle: &mut self.oracle, faults: self.faulted, legacy };
         client.read(&bytes, fds, &mut around)
     }
 
@@ -76,6 +80,8 @@ impl World {
         self.gone.borrow_mut().insert(client.pid);
         client.mappings.clear();
         client.calls.clear();
+        client.lent.clear();
+        self.legacy.borrow_mut().end(client.pid);
         let pid = client.pid;
         self.trace.say(|| format!("KILL pid {pid}"));
         if !mapped.is_empty() && !rng.once_in(4) {

@@ -11,14 +11,15 @@ use millpond_daemon::policy::{
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody};
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, Epoch, SlabId, VersionId};
+use millpond_wire::{ClientId, Epoch, HostId, SlabId, VersionId};
 
 use crate::book::BookAsk;
 use crate::card::{Fd, File};
 use crate::client::first_hello;
+use crate::driver_thread::Told;
 use crate::mutation::Mutation;
 use crate::oracle::{Violation, ensure};
-use crate::ports::{Around, SimPorts, Told};
+use crate::ports::{Around, SimPorts};
 use crate::socket::{SharedChannel, SharedSocket, Socket};
 use crate::world::{CARD_BYTES, GPU, World};
 
@@ -71,6 +72,8 @@ impl World {
         }
         ports.after_event();
         self.mover_news()?;
+        self.host_news();
+        self.mover_news()?;
         self.after_event()
     }
 
@@ -117,11 +120,15 @@ impl World {
             {
                 self.check_lent(pid, grant.info.user, grant.info.slab.0)?;
             }
-            let memory = match fds.first() {
-                Some(Fd::Memory(memory)) => Some(memory),
-                _ => None,
-            };
-            let placed = self.oracle.answered(epoch, pid, reply.number, &reply.body, memory)?;
+            if let ReplyBody::AdoptedFreed(tensor) = &reply.body {
+                self.check_lent_is_free(*tensor)?;
+            }
+            let memory = self.handed_out(&reply.body, &fds);
+            if let ReplyBody::Tensor(grant) = &reply.body {
+                self.check_granted(pid, grant, memory.as_deref())?;
+            }
+            let placed =
+                self.oracle.answered(epoch, pid, reply.number, &reply.body, memory.as_ref())?;
             if let Some(tensor) = placed {
                 self.check_place(tensor)?;
             }
@@ -282,6 +289,11 @@ impl World {
 
     pub(crate) fn process_gone(&mut self, client: ClientId) -> Result<(), Violation> {
         self.hear_mover()?;
+        if self.mutation == Some(Mutation::HostDeathUnnoticed)
+            && self.hosts.iter().any(|host| host.id.0 == client.0)
+        {
+            return self.event(|_, ports| ports.unwatch(client));
+        }
         if self.mutation == Some(Mutation::RecycleWithoutRelease) {
             self.goodbye_for(client)?;
         }
@@ -345,6 +357,7 @@ impl World {
         let Some(told) = running.ports.told.pop_front() else { return Ok(()) };
         self.event(|pond, ports| match told {
             Told::Made(slab, made) => pond.slab_made(ports, slab, made),
+            Told::Charged(slab, charged) => pond.slab_charged(ports, slab, charged),
             Told::Used(bytes) => pond.physical(ports, &[(GPU, bytes)]),
         })
     }
@@ -389,6 +402,8 @@ pub fn objects(held: &BTreeMap<HoldKey, Fd>) -> HashMap<Held, Fd> {
         KeyView::Slab(slab) => Some((Held::Slab(slab), fd.clone())),
         KeyView::Client(client) => Some((Held::Client(client), fd.clone())),
         KeyView::Manifest(version) => Some((Held::Manifest(version), fd.clone())),
+        KeyView::HostChannel(host) => Some((Held::HostChannel(host), fd.clone())),
+        KeyView::HostProcess(host) => Some((Held::HostProcess(host), fd.clone())),
         _ => None,
     };
     held.iter().filter_map(object).collect()
@@ -401,13 +416,16 @@ fn check_held(
     faulted: bool,
 ) -> Result<(), Violation> {
     let (mut slabs, mut clients) = (Vec::<SlabId>::new(), Vec::<ClientId>::new());
-    let mut versions = Vec::<VersionId>::new();
+    let (mut versions, mut hosts) = (Vec::<VersionId>::new(), Vec::<HostId>::new());
     for record in records {
         match record {
+            Record::SlabMade(made) if !made.backing.transport.has_descriptor() => {}
             Record::SlabMade(made) => slabs.push(made.slab),
             Record::SlabGone(gone) => slabs.retain(|slab| slab != gone),
             Record::ClientSeen(seen) => clients.push(seen.client),
             Record::ClientGone(gone) => clients.retain(|client| client != gone),
+            Record::HostMade(made) => hosts.push(made.host),
+            Record::HostGone(gone) => hosts.retain(|host| host != gone),
             Record::VersionReady(ready) => versions.push(ready.version),
             Record::VersionGone(gone) => versions.retain(|version| version != gone),
             _ => {}
@@ -417,6 +435,8 @@ fn check_held(
     keys.extend(versions.into_iter().map(HoldKey::manifest));
     if !faulted {
         keys.extend(clients.into_iter().map(HoldKey::client));
+        keys.extend(hosts.iter().map(|host| HoldKey::host_process(*host)));
+        keys.extend(hosts.iter().map(|host| HoldKey::host_channel(*host)));
     }
     let missing = keys.iter().find(|key| !held.contains_key(key));
     ensure(missing.is_none(), "what is recorded is held", || format!("{missing:?}"))

@@ -1,18 +1,18 @@
 //! What must be true of groups: at every charge, and when everything has come to rest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use millpond_daemon::budget::Payer;
 use millpond_keeper::channel::KeyView;
 use millpond_ledger::UNIT;
-use millpond_wire::GroupName;
 use millpond_wire::message::{GroupInfo, GroupLimit};
 use millpond_wire::record::Record;
+use millpond_wire::{GroupName, SlabId};
 
 use crate::card::Fd;
 use crate::daemon::Daemon;
+use crate::driver_thread::Told;
 use crate::oracle::{Violation, ensure};
-use crate::ports::Told;
 use crate::world::{GPU, World};
 
 /// What answers have said about a group.
@@ -57,6 +57,15 @@ impl World {
                     slabs.insert(*slab, memory.bytes);
                 }
             }
+            // Neither contexts, which are there before anybody can be charged for them, nor what an
+            // earlier daemon has asked a host for and never heard of.
+            let known = running.pond.slab_charges().into_iter();
+            let known: BTreeSet<SlabId> = known.map(|(slab, ..)| slab).collect();
+            for (slab, (_, memory)) in self.hosts.iter().flat_map(|host| &host.slabs) {
+                if known.contains(slab) {
+                    slabs.insert(*slab, memory.bytes);
+                }
+            }
         }
         let theirs = |slab| self.slab_users.get(slab).is_some_and(|it| file.users.contains(it));
         let slabs = slabs.iter().filter(|(slab, _)| theirs(*slab));
@@ -72,9 +81,16 @@ impl World {
         let Daemon::Running(running) = &self.daemon else { return Ok(()) };
         let mut held: BTreeMap<u32, u64> = BTreeMap::new();
         for record in running.pond.snapshot() {
-            if let Record::SlabMade(made) = record {
-                *held.entry(made.user).or_default() += made.bytes.div_ceil(UNIT);
-            }
+            let (user, bytes) = match record {
+                Record::SlabMade(made) => (made.user, made.bytes),
+                Record::HostMade(made) => {
+                    let host = self.hosts.iter().find(|host| host.id == made.host);
+                    let context = host.and_then(|host| host.context.as_ref());
+                    (made.user, context.map_or(0, |context| context.bytes))
+                }
+                _ => continue,
+            };
+            *held.entry(user).or_default() += bytes.div_ceil(UNIT);
         }
         let groups = self.groups.borrow();
         for (name, file) in &*groups {

@@ -5,6 +5,7 @@
 //! daemon lives that was sent everything. Both hand-overs are complete when they are in the socket,
 //! because whoever is at the other end reads them whether the sender lives or not.
 
+use crate::client::Client;
 use crate::daemon::Daemon;
 use crate::rng::Rng;
 use crate::world::World;
@@ -16,6 +17,9 @@ enum Victim {
     Keeper,
     Mover,
     Client,
+    Host,
+    /// A client whose memory others use.
+    Owner,
 }
 
 /// The kills of one schedule.
@@ -46,6 +50,20 @@ impl Plan {
         Self { steps, kills, boots }
     }
 
+    /// A schedule with hosts and memory of clients: a longer way, and more who can die.
+    pub fn add_homes(&mut self, rng: &mut Rng) {
+        self.steps += 100;
+        for _ in 0..rng.below(4) {
+            let victim = match rng.below(4) {
+                0 => Victim::Owner,
+                1 => Victim::Daemon(rng.below(12)),
+                _ => Victim::Host,
+            };
+            self.kills.push((10 + rng.below(self.steps - 10), victim));
+        }
+        self.kills.sort_by_key(|(step, _)| *step);
+    }
+
     /// At which call a daemon that takes over dies, if it does.
     pub fn boot_kill(&mut self) -> Option<u64> {
         self.boots.pop()
@@ -65,6 +83,19 @@ impl World {
                     self.end_mover(mover);
                 }
             }
+            Victim::Host => {
+                let living: Vec<usize> =
+                    (0..self.hosts.len()).filter(|at| self.hosts[*at].alive).collect();
+                if let Some(&host) = self.rng.pick(&living) {
+                    self.trace.say(|| "KILL a host".to_owned());
+                    self.end_host(host);
+                }
+            }
+            Victim::Owner => {
+                if let Some(owner) = self.clients.iter().position(Client::is_home) {
+                    self.kill_client(owner);
+                }
+            }
             Victim::Client => {
                 let living: Vec<usize> =
                     (0..self.clients.len()).filter(|at| self.clients[*at].alive).collect();
@@ -81,6 +112,8 @@ impl World {
             Victim::Keeper => self.keeper.is_some() && self.daemon_stands(),
             Victim::Mover => self.movers.iter().any(|mover| mover.alive),
             Victim::Client => self.clients.iter().any(|client| client.alive),
+            Victim::Host => self.hosts.iter().any(|host| host.alive),
+            Victim::Owner => self.clients.iter().any(Client::is_home),
         }
     }
 

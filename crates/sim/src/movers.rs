@@ -4,14 +4,15 @@
 //! tensors hold.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use millpond_mover::channel::{FromMover, ToMover, Why, Work};
-use millpond_wire::SlabId;
+use millpond_wire::{Backing, SlabId, Transport, TransportKind};
 
 use crate::card::{Fd, Memory};
 use crate::daemon::Daemon;
+use crate::legacy::{SharedLegacy, pool_data};
 use crate::mutation::Mutation;
 use crate::oracle::{Place, Violation, ensure};
 use crate::world::{GPU, Ghost, World};
@@ -25,7 +26,7 @@ pub struct Wire {
     /// Encoded messages, with what came along.
     pub to_mover: VecDeque<(Vec<u8>, Option<Fd>)>,
     /// What the mover has said.
-    pub to_daemon: VecDeque<Vec<u8>>,
+    pub to_daemon: VecDeque<(Vec<u8>, Option<Fd>)>,
     /// The daemon has its end.
     pub daemon_open: bool,
     /// The mover has its end.
@@ -52,6 +53,10 @@ pub struct Mover {
     pub alive: bool,
     pub wire: SharedWire,
     pub mapped: BTreeMap<SlabId, Rc<Memory>>,
+    /// Slabs that it could not map.
+    unmapped: BTreeSet<SlabId>,
+    /// Pools that it has made, and was not told to drop.
+    pub pools: BTreeMap<SlabId, Rc<Memory>>,
     /// What it is doing.
     pub jobs: Vec<Job>,
     /// It was killed and dies any time now.
@@ -68,9 +73,13 @@ impl Mover {
     }
 
     fn say(&self, said: &FromMover) {
+        self.say_with(said, None);
+    }
+
+    fn say_with(&self, said: &FromMover, fd: Option<Fd>) {
         let mut wire = self.wire.borrow_mut();
         if wire.daemon_open {
-            wire.to_daemon.push_back(said.encode());
+            wire.to_daemon.push_back((said.encode(), fd));
         }
     }
 }
@@ -84,9 +93,11 @@ impl World {
             let wanted = running.ports.wanted_movers.pop();
             for pid in killed {
                 let silent = self.caches.iter().position(|it| it.alive && it.pid == pid);
-                match silent {
-                    Some(silent) => self.end_cache(silent),
-                    None => self.doom_mover(pid)?,
+                let host = self.hosts.iter_mut().find(|host| host.pid == pid);
+                match (silent, host) {
+                    (Some(silent), _) => self.end_cache(silent),
+                    (None, Some(host)) => host.doomed = true,
+                    (None, None) => self.doom_mover(pid)?,
                 }
             }
             if wanted.is_none() {
@@ -113,6 +124,8 @@ impl World {
                 alive: true,
                 wire,
                 mapped: BTreeMap::new(),
+                unmapped: BTreeSet::new(),
+                pools: BTreeMap::new(),
                 jobs: Vec::new(),
                 doomed: false,
                 stops: false,
@@ -156,11 +169,53 @@ impl World {
                 mover.say(&if fails { FromMover::Failed { text } } else { FromMover::Ready });
                 mover.stops |= fails;
             }
-            (ToMover::Map { slab, .. }, Some(Fd::Memory(memory))) => {
-                mover.mapped.insert(slab, memory);
-                mover.say(&FromMover::Mapped { slab });
+            (ToMover::Map { slab, bytes, backing }, fd) => {
+                match opened(&self.legacy, &backing, bytes, fd.as_ref()) {
+                    Ok(memory) => {
+                        mover.mapped.insert(slab, memory);
+                        mover.say(&FromMover::Mapped { slab });
+                    }
+                    Err(text) => {
+                        mover.unmapped.insert(slab);
+                        mover.say(&FromMover::MapFailed { slab, why: Why::Driver, text });
+                    }
+                }
             }
+            (ToMover::Prove { slab, bytes, backing }, fd) => {
+                if self.busy && self.rng.once_in(20) {
+                    // It dies of it.
+                    self.end_mover(index);
+                    return Ok(());
+                }
+                let mut proved = opened(&self.legacy, &backing, bytes, fd.as_ref()).map(|_| ());
+                if self.mutation == Some(Mutation::AdoptedWithoutProof) {
+                    proved = Ok(());
+                }
+                mover.say(&match proved {
+                    Ok(()) => FromMover::Proved { slab },
+                    Err(text) => FromMover::NotProved { slab, why: Why::Driver, text },
+                });
+            }
+            (ToMover::MakePool { slab, bytes }, None) => {
+                let fails = self.busy && self.rng.once_in(20);
+                match self.card.make(TransportKind::Mempool, bytes).filter(|_| !fails) {
+                    Some(memory) => {
+                        let data = pool_data(&memory);
+                        mover.pools.insert(slab, Rc::clone(&memory));
+                        mover.say_with(
+                            &FromMover::PoolMade { slab, data },
+                            Some(Fd::Memory(memory)),
+                        );
+                    }
+                    None => {
+                        let (out_of_memory, text) = (!fails, "no pool".to_owned());
+                        mover.say(&FromMover::PoolFailed { slab, out_of_memory, text });
+                    }
+                }
+            }
+            (ToMover::DropPool { slab }, _) => drop(mover.pools.remove(&slab)),
             (ToMover::Unmap { slab }, _) => {
+                mover.unmapped.remove(&slab);
                 mover.mapped.remove(&slab);
                 mover.say(&FromMover::Unmapped { slab });
             }
@@ -170,6 +225,11 @@ impl World {
                     &Work::Get { slab, offset, bytes, .. } => (slab, offset, bytes, false),
                     other => return Err(Violation::new("a mover can read", format!("{other:?}"))),
                 };
+                if mover.unmapped.contains(&slab) {
+                    let (why, text) = (Why::Range, "it is not mapped".to_owned());
+                    mover.say(&FromMover::JobFailed { job: job.job, why, text });
+                    return Ok(());
+                }
                 let Some(memory) = mover.mapped.get(&slab).cloned() else {
                     let detail = format!("{job:?} on what is not mapped");
                     return Err(Violation::new("a mover has what it needs", detail));
@@ -220,7 +280,7 @@ impl World {
         let Daemon::Running(running) = &mut self.daemon else { return Ok(()) };
         let Some(wire) = running.ports.mover.clone() else { return Ok(()) };
         let said = wire.borrow_mut().to_daemon.pop_front();
-        let Some(bytes) = said else {
+        let Some((bytes, fd)) = said else {
             wire.borrow_mut().daemon_open = false;
             running.ports.mover = None;
             return self.event(|pond, ports| pond.mover_hung_up(ports, GPU));
@@ -228,7 +288,7 @@ impl World {
         let said = FromMover::decode(&bytes)
             .map_err(|error| Violation::new("the daemon can read", error.to_string()))?;
         self.trace.say(|| format!("  {said:?}"));
-        self.event(|pond, ports| pond.mover_said(ports, GPU, said))
+        self.event(|pond, ports| pond.mover_said(ports, GPU, said, fd))
     }
 
     /// Everything that the mover has said is heard before anybody counts as gone.
@@ -250,6 +310,7 @@ impl World {
         self.trace.say(|| format!("  mover {pid} ends"));
         mover.alive = false;
         mover.mapped.clear();
+        mover.pools.clear();
         self.gone.borrow_mut().insert(pid);
         let mut wire = mover.wire.borrow_mut();
         wire.mover_open = false;
@@ -263,4 +324,24 @@ impl World {
             self.ghosts.push(Ghost { pid, writes, mapped });
         }
     }
+}
+
+/// Memory as the driver opens it, with the kind and size that it must have.
+fn opened(
+    legacy: &SharedLegacy,
+    backing: &Backing,
+    bytes: u64,
+    fd: Option<&Fd>,
+) -> Result<Rc<Memory>, String> {
+    let found = match (&backing.transport, fd) {
+        (Transport::Ipc(handle), None) => legacy.borrow().open(handle),
+        (Transport::Vmm | Transport::Mempool(_), Some(Fd::Memory(memory))) => {
+            Some(Rc::clone(memory))
+        }
+        _ => None,
+    };
+    let memory = found.ok_or("nothing is there")?;
+    let is_its = !matches!(&backing.transport, Transport::Mempool(it) if *it != pool_data(&memory));
+    let fits = memory.kind == backing.transport.kind() && memory.bytes == bytes && is_its;
+    if fits { Ok(memory) } else { Err("it is something else".to_owned()) }
 }

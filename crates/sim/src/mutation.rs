@@ -98,6 +98,20 @@ mutations! {
     HangUpKeepsWant "hang-up-keeps-want",
     /// Who waits for pages is not answered.
     WaiterNotAnswered "waiter-not-answered",
+    /// A host makes memory after it has freed some, and says that it has not.
+    HostNotSealed "host-not-sealed",
+    /// The keeper does not get the channel to a host.
+    HostNotHeld "host-not-held",
+    /// The end of a host is not told to the policy.
+    HostDeathUnnoticed "host-death-unnoticed",
+    /// The charge stays for memory that somebody else made, when it is gone.
+    UnchargeForgotten "uncharge-forgotten",
+    /// The next daemon is not told what a host has that is in no book.
+    UnknownMemoryKept "unknown-memory-kept",
+    /// A mover proves memory without opening it.
+    AdoptedWithoutProof "adopted-without-proof",
+    /// The next daemon takes adopted memory for memory of the pond.
+    AdoptedRecycled "adopted-recycled",
 }
 
 impl Mutation {

@@ -1,10 +1,11 @@
 //! What was promised, as an observer outside knows it: every answer, every placement.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use millpond_wire::message::{ReplyBody, TensorCreate, TensorInfo};
-use millpond_wire::{Audience, Epoch, PondId, SlabId, TensorId};
+use millpond_wire::message::{ReplyBody, TensorAdopt, TensorCreate, TensorInfo};
+use millpond_wire::{Audience, Epoch, PondId, SlabId, TensorId, TransportKind};
 
 use crate::card::{Memory, places, tensor_of, word_of};
 use crate::versions::KnownVersion;
@@ -72,6 +73,13 @@ pub struct Known {
     pub renames: u32,
     /// The name that an answer has promised.
     pub renamed: Option<String>,
+    pub transport: TransportKind,
+    /// Its creator made the memory.
+    pub adopted: bool,
+    /// The memory is not what its creator says.
+    pub wrong: bool,
+    /// The process that keeps the memory, once an answer has said so.
+    pub home: Option<u32>,
 }
 
 /// A range of a slab.
@@ -111,9 +119,17 @@ pub struct Oracle {
     pub pond: Option<PondId>,
     /// Of the last daemon.
     pub epoch: u64,
+    /// Processes that are gone.
+    pub gone: Rc<RefCell<BTreeSet<u32>>>,
 }
 
 impl Oracle {
+    /// One that sees which processes are gone.
+    #[must_use]
+    pub fn new(gone: Rc<RefCell<BTreeSet<u32>>>) -> Self {
+        Self { gone, ..Self::default() }
+    }
+
     /// A client will ask for this.
     pub fn asked(&mut self, creator: u32, user: u32, create: &TensorCreate) -> usize {
         let public = create.name.as_ref().is_some_and(|name| name.is_public());
@@ -137,15 +153,61 @@ impl Oracle {
             sends: 0,
             renames: 0,
             renamed: None,
+            transport: create.transport,
+            adopted: false,
+            wrong: false,
+            home: None,
         });
         self.index.insert(create.tensor, self.tensors.len() - 1);
+        self.tensors.len() - 1
+    }
+
+    /// A client will ask for its memory to be adopted.
+    pub fn lent(&mut self, creator: u32, user: u32, adopt: &TensorAdopt, wrong: bool) -> usize {
+        let public = adopt.name.as_ref().is_some_and(|name| name.is_public());
+        self.tensors.push(Known {
+            id: adopt.tensor,
+            user,
+            audience: if public { Audience::Everybody } else { adopt.audience },
+            bytes: adopt.shape.bytes(adopt.dtype).unwrap_or(0),
+            zero: false,
+            ephemeral: false,
+            named_later: false,
+            creator,
+            name: adopt.name.as_ref().map(ToString::to_string),
+            place: None,
+            part: false,
+            created: false,
+            published: false,
+            may_be_gone: false,
+            deleted: false,
+            refusals: 0,
+            sends: 0,
+            renames: 0,
+            renamed: None,
+            transport: adopt.transport.kind(),
+            adopted: true,
+            wrong,
+            home: None,
+        });
+        self.index.insert(adopt.tensor, self.tensors.len() - 1);
         self.tensors.len() - 1
     }
 
     /// Whether a tensor must be there.
     #[must_use]
     pub fn must_exist(&self, tensor: &Known, creator_lives: bool) -> bool {
-        tensor.created && !tensor.may_be_gone && (!tensor.ephemeral || creator_lives)
+        tensor.created
+            && !tensor.may_be_gone
+            && (!tensor.ephemeral || creator_lives)
+            && !self.has_lost_home(tensor)
+    }
+
+    /// Whether the process that keeps the memory of a tensor is gone, or nobody knows which it is.
+    #[must_use]
+    pub fn has_lost_home(&self, tensor: &Known) -> bool {
+        let lives = |pid: u32| !self.gone.borrow().contains(&pid);
+        tensor.transport == TransportKind::Ipc && !tensor.home.is_some_and(lives)
     }
 
     /// An answer was sent: it must not contradict what was said before. Returns a tensor that has
@@ -167,6 +229,10 @@ impl Oracle {
             return Err(Violation::new("a tensor nobody asked for", format!("{info:?}")));
         };
         let place = Place::of(info);
+        if info.home_pid != 0 {
+            let home = *self.tensors[tensor].home.get_or_insert(info.home_pid);
+            ensure(home == info.home_pid, "a tensor stays where it is", || format!("{info:?}"))?;
+        }
         if let Some(memory) = memory {
             let serial = *self.serials.entry(info.slab).or_insert(memory.serial);
             ensure(serial == memory.serial, "a slab is always the same memory", || {
@@ -206,7 +272,10 @@ impl Oracle {
             return Ok(false);
         }
         self.tensors[tensor].place = Some(place);
-        self.placed.entry(place.slab).or_default().push(tensor);
+        let placed = self.placed.entry(place.slab).or_default();
+        let is_used = self.tensors[tensor].transport == TransportKind::Ipc && !placed.is_empty();
+        ensure(!is_used, "memory with a handle is used once", || format!("{place:?}"))?;
+        placed.push(tensor);
         Ok(true)
     }
 

@@ -9,15 +9,18 @@ use millpond_daemon::journal::write_frame;
 use millpond_daemon::policy::{
     ConnId, DriverFailure, GroupAsk, Held, HoldError, KeeperRoom, PortError, Ports,
 };
+use millpond_host::channel::ToHost;
 use millpond_keeper::channel::{HoldKey, Message};
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
-use millpond_wire::{Backing, ClientId, GpuUuid, SlabId, Token};
+use millpond_wire::{Backing, ClientId, GpuUuid, HostId, SlabId, Token, TransportKind};
 use uuid::Uuid;
 
 use crate::book::{Book, BookAsk};
 use crate::card::{Fd, File};
+use crate::driver_thread::{Ask, Told};
+use crate::hosts::HostEnd;
 use crate::ledger::SharedGroups;
 use crate::movers::SharedWire;
 use crate::mutation::Mutation;
@@ -25,30 +28,6 @@ use crate::rng::Rng;
 use crate::sleepers::{Borrowed, borrowed};
 use crate::socket::{SharedChannel, SharedSocket};
 use crate::trace::Trace;
-
-/// What the driver thread is asked.
-#[derive(Debug)]
-pub enum Ask {
-    Make {
-        slab: SlabId,
-        bytes: u64,
-        user: u32,
-        /// Its payer had room when it was asked for.
-        had_room: bool,
-    },
-    /// A slab is gone: all its descriptors were closed before.
-    SlabGone(SlabId),
-    /// Read what is in use.
-    Read,
-    Close(Fd),
-}
-
-#[derive(Debug)]
-pub enum Told {
-    /// A slab, or why not.
-    Made(SlabId, Result<Fd, DriverFailure>),
-    Used(u64),
-}
 
 /// What every process shares.
 #[derive(Clone)]
@@ -101,6 +80,10 @@ pub struct SimPorts {
     pub killed: Vec<u32>,
     /// Movers that are to be started.
     pub wanted_movers: Vec<GpuUuid>,
+    /// To hosts, this daemon's and those of earlier ones.
+    pub hosts: BTreeMap<HostId, HostEnd>,
+    /// Hosts that are to be started.
+    pub wanted_hosts: Vec<HostId>,
     /// Processes that are gone.
     pub gone: Rc<RefCell<BTreeSet<u32>>>,
     /// What the driver thread is to do.
@@ -166,6 +149,8 @@ impl SimPorts {
             mover: None,
             killed: Vec::new(),
             wanted_movers: Vec::new(),
+            hosts: BTreeMap::new(),
+            wanted_hosts: Vec::new(),
             gone,
             asks: VecDeque::new(),
             told: VecDeque::new(),
@@ -322,6 +307,8 @@ fn key_of(what: Held) -> HoldKey {
         Held::Slab(slab) => HoldKey::slab(slab),
         Held::Client(client) => HoldKey::client(client),
         Held::Manifest(version) => HoldKey::manifest(version),
+        Held::HostChannel(host) => HoldKey::host_channel(host),
+        Held::HostProcess(host) => HoldKey::host_process(host),
     }
 }
 
@@ -398,6 +385,9 @@ impl Ports for SimPorts {
         if self.mutation == Some(Mutation::ManifestNotHeld) && matches!(what, Held::Manifest(_)) {
             return Ok(());
         }
+        if self.mutation == Some(Mutation::HostNotHeld) && matches!(what, Held::HostChannel(_)) {
+            return Ok(());
+        }
         self.hold_key(key_of(what), fd.clone())
     }
 
@@ -470,6 +460,72 @@ impl Ports for SimPorts {
         if self.lives() {
             let had_room = self.has_room_now(user, bytes);
             self.asks.push_back(Ask::Make { slab, bytes, user, had_room });
+        }
+    }
+
+    fn charge_slab(&mut self, slab: SlabId, _device: GpuUuid, bytes: u64, user: u32) -> bool {
+        if self.lives() {
+            let had_room = self.has_room_now(user, bytes);
+            self.asks.push_back(Ask::Charge { slab, bytes, user, had_room });
+        }
+        // Accounts that say yes at once take nothing away that this way does not have.
+        false
+    }
+
+    fn count_slab(&mut self, slab: SlabId, _device: GpuUuid, bytes: u64, user: u32) {
+        if self.lives() {
+            self.asks.push_back(Ask::Count { slab, bytes, user });
+        }
+    }
+
+    fn uncharge_slab(&mut self, slab: SlabId) {
+        if self.mutation != Some(Mutation::UnchargeForgotten) && self.lives() {
+            self.asks.push_back(Ask::SlabGone(slab));
+        }
+    }
+
+    fn try_fabric(&mut self, slab: SlabId, _device: GpuUuid) {
+        if self.lives() {
+            let text = "no fabric".to_owned();
+            let failure = DriverFailure { out_of_memory: false, text, over_limit: None };
+            self.told.push_back(Told::Made(slab, Err(failure)));
+        }
+    }
+
+    fn is_exported(&self, fd: &Fd, _transport: TransportKind) -> Result<(), String> {
+        if matches!(fd, Fd::Memory(_)) { Ok(()) } else { Err("it is no memory".to_owned()) }
+    }
+
+    fn start_host(&mut self, host: HostId) {
+        if self.lives() {
+            self.wanted_hosts.push(host);
+        }
+    }
+
+    fn adopt_host(&mut self, host: HostId, channel: &Fd) {
+        if let Fd::Host(end) = channel
+            && self.lives()
+        {
+            self.hosts.insert(host, end.clone());
+        }
+    }
+
+    fn tell_host(&mut self, host: HostId, message: ToHost) {
+        if !self.lives() {
+            return;
+        }
+        self.trace.say(|| format!("    tell host {host} {message:?}"));
+        if let Some(end) = self.hosts.get(&host) {
+            let mut wire = end.wire.borrow_mut();
+            if wire.host_open {
+                wire.to_host.push_back(message.encode());
+            }
+        }
+    }
+
+    fn close_host(&mut self, host: HostId) {
+        if self.lives() {
+            self.hosts.remove(&host);
         }
     }
 

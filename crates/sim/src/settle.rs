@@ -172,11 +172,14 @@ impl World {
         self.ghosts.clear();
         self.settle()?;
         self.delete_everything(|_| false)?;
+        self.check_adopted_gone()?;
         // The next daemon keeps no empty slabs.
         self.recycle_bytes = 0;
         self.daemon_dies();
         self.settle()?;
         self.check_nothing_charged()?;
+        let host = self.hosts.iter().find(|host| host.alive);
+        ensure(host.is_none(), "a host that runs has memory", || format!("{host:?}"))?;
         let used = self.card.used();
         ensure(used == 0, "no byte leaks", || format!("{used} bytes are left"))?;
         let keeper = self.keeper.as_ref().map(|keeper| &keeper.holds);
@@ -188,6 +191,8 @@ impl World {
                     KeyView::Slab(_)
                         | KeyView::Client(_)
                         | KeyView::Manifest(_)
+                        | KeyView::HostChannel(_)
+                        | KeyView::HostProcess(_)
                         | KeyView::Other(_)
                 )
             })
@@ -207,6 +212,9 @@ impl World {
         let program = "operator".to_owned();
         let hello = first_hello(id, program);
         let books = self.books()?;
+        for known in &mut self.oracle.tensors {
+            known.may_be_gone = true;
+        }
         let gone =
             books.tensors.iter().map(|info| RequestBody::TensorDelete { tensor: info.tensor });
         // The current one goes when no other is left.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use millpond_wire::ErrorKind;
 use millpond_wire::message::{ReplyBody, VersionState};
 use millpond_wire::record::Record;
-use millpond_wire::{ErrorKind, TensorState};
 use uuid::Uuid;
 
 use crate::client::Client;
+use crate::homes::is_there;
 use crate::mutation::Mutation;
 use crate::oracle::{Violation, ensure};
 use crate::rng::Rng;
@@ -49,6 +50,15 @@ impl World {
                         Record::SlabMade(made) => made.borrowers_recorded = false,
                         Record::VersionStaged(staged) => staged.borrowers_recorded = false,
                         _ => {}
+                    }
+                }
+            }
+            Some(Mutation::AdoptedRecycled) => {
+                for record in &mut records {
+                    if let Record::SlabMade(made) = record
+                        && made.home.is_none()
+                    {
+                        made.backing.adopted = false;
                     }
                 }
             }
@@ -113,9 +123,7 @@ impl World {
         self.settle()?;
         let Books { tensors, models, .. } = self.books()?;
         for info in tensors.iter().filter(|info| info.leases == 0) {
-            ensure(info.state == TensorState::Deleted, "everything can be deleted", || {
-                format!("{info:?}")
-            })?;
+            ensure(!is_there(info.state), "everything can be deleted", || format!("{info:?}"))?;
             let kept = self.sleeper_may_hold(info.user, info.slab.0);
             ensure(kept, ONLY_ITS_OWN, || format!("{info:?}"))?;
         }

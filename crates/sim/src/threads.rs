@@ -3,15 +3,16 @@
 
 use millpond_daemon::budget::{Holding, Payer};
 use millpond_daemon::policy::{DriverFailure, Pond};
-use millpond_wire::SlabId;
+use millpond_wire::{SlabId, TransportKind};
 
 use crate::book::{BookAsk, BookTold};
 use crate::card::Fd;
 use crate::daemon::Daemon;
+use crate::driver_thread::{Ask, Told};
 use crate::mutation::Mutation;
 use crate::oracle::Violation;
-use crate::ports::{Ask, SimPorts, Told};
-use crate::world::World;
+use crate::ports::SimPorts;
+use crate::world::{GPU, World};
 
 impl World {
     /// What a daemon tells its threads before it serves.
@@ -39,12 +40,42 @@ impl World {
             Ask::Make { slab, bytes, user, had_room } => {
                 self.make_charged(slab, bytes, user, had_room)?;
             }
+            Ask::Charge { slab, bytes, user, had_room } => {
+                let charged = self.charge(slab, bytes, user, had_room);
+                let is_charged = charged.is_ok();
+                let Daemon::Running(running) = &mut self.daemon else { return Ok(()) };
+                running.ports.told.push_back(Told::Charged(slab, charged));
+                if let (Payer::Group(group), true) =
+                    (running.ports.charges.payer_of(user), is_charged)
+                {
+                    self.check_limit(&group)?;
+                }
+            }
+            Ask::Count { slab, bytes, user } => {
+                self.slab_users.insert(slab, user);
+                running.ports.charges.adopt([(slab, Holding::new(GPU, bytes, user))]);
+            }
             Ask::SlabGone(slab) => running.ports.give_back_slab(slab),
             Ask::Read => running.ports.told.push_back(Told::Used(self.card.used())),
             Ask::Close(fd) => drop(fd),
         }
         self.end_if_dead();
         Ok(())
+    }
+
+    /// Charges the owner's payer for memory that is about to be made.
+    fn charge(
+        &mut self,
+        slab: SlabId,
+        bytes: u64,
+        user: u32,
+        had_room: bool,
+    ) -> Result<(), DriverFailure> {
+        let forced = self.mutation == Some(Mutation::LimitBeforePending) && had_room;
+        self.slab_users.insert(slab, user);
+        let Daemon::Running(running) = &mut self.daemon else { return Ok(()) };
+        running.ports.charge_forced = forced;
+        running.ports.charge_now(slab, bytes, user)
     }
 
     /// Charges the owner's payer, then makes the slab.
@@ -55,11 +86,11 @@ impl World {
         user: u32,
         had_room: bool,
     ) -> Result<(), Violation> {
+        let charged = self.charge(slab, bytes, user, had_room);
         let Daemon::Running(running) = &mut self.daemon else { return Ok(()) };
         let ports = &mut running.ports;
-        ports.charge_forced = self.mutation == Some(Mutation::LimitBeforePending) && had_room;
         let payer = ports.charges.payer_of(user);
-        if let Err(refused) = ports.charge_slab(slab, bytes, user) {
+        if let Err(refused) = charged {
             ports.told.push_back(Told::Made(slab, Err(refused)));
             return Ok(());
         }
@@ -72,9 +103,9 @@ impl World {
         let made = if self.busy && self.rng.once_in(15) {
             failure(self.rng.once_in(2), "a fault")
         } else {
-            self.card.make(bytes).map_or_else(|| failure(true, "full"), |it| Ok(Fd::Memory(it)))
+            let made = self.card.make(TransportKind::Vmm, bytes);
+            made.map_or_else(|| failure(true, "full"), |it| Ok(Fd::Memory(it)))
         };
-        self.slab_users.insert(slab, user);
         let is_made = made.is_ok();
         if !is_made {
             ports.give_back_slab(slab);

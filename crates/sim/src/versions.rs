@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_wire::message::{VersionGrant, VersionInfo, VersionStage, VersionState};
-use millpond_wire::{Audience, SlabId, TensorName, VersionId, VersionTag};
+use millpond_wire::{Audience, SlabId, TensorName, TransportKind, VersionId, VersionTag};
 
 use crate::card::Fd;
 use crate::daemon::Daemon;
@@ -124,6 +124,10 @@ impl Oracle {
             sends: 0,
             renames: 0,
             renamed: None,
+            transport: TransportKind::Vmm,
+            adopted: false,
+            wrong: false,
+            home: None,
         });
         self.index.insert(part.tensor, self.tensors.len() - 1);
         self.tensors.len() - 1

@@ -6,16 +6,19 @@ use std::rc::Rc;
 
 use millpond_daemon::policy::ConnId;
 use millpond_keeper::channel::HoldKey;
-use millpond_wire::{ClientId, GpuUuid, GroupName, SlabId, Token};
+use millpond_wire::{ClientId, GpuUuid, GroupName, HostId, LeaseId, SlabId, Token};
 
 use crate::caches::{self, CacheProcess, Leaving};
 use crate::card::{Card, Fd, Memory};
 use crate::client::{Client, Sizes};
 use crate::daemon::Daemon;
 use crate::groups::Expected;
+use crate::homes;
+use crate::hosts::Host;
 use crate::keeper::Keeper;
 use crate::kills::Plan;
 use crate::ledger::SharedGroups;
+use crate::legacy::SharedLegacy;
 use crate::movers::Mover;
 use crate::mutation::Mutation;
 use crate::oracle::{Oracle, Violation};
@@ -103,6 +106,15 @@ pub struct World {
     pub expected: BTreeMap<GroupName, Expected>,
     /// Owners of all slabs that were ever asked for.
     pub slab_users: BTreeMap<SlabId, u32>,
+    /// Clients use every transport, and lend their own memory.
+    pub transports: bool,
+    /// What the context of a host takes.
+    pub context_bytes: u64,
+    /// Every host that ever was.
+    pub hosts: Vec<Host>,
+    pub legacy: SharedLegacy,
+    /// Leases that were ever granted, and to which process.
+    pub granted: BTreeSet<(u32, LeaseId)>,
 }
 
 /// What can happen next.
@@ -133,6 +145,9 @@ enum Action {
     MoverLands(usize),
     MoverDies(usize),
     MoverSays,
+    HostTakes(usize),
+    HostEnds(usize),
+    HostSays(HostId),
     BookWorks,
     BookSays,
     ToolStarts,
@@ -180,14 +195,22 @@ impl World {
             // Memory goes a long way from one cache to another.
             plan.steps += 300;
         }
+        let mut with_homes = homes::drawn(seed);
+        let mut context_bytes = 0;
+        if let Some(rng) = &mut with_homes {
+            plan.add_homes(rng);
+            let contexts = [0, 4 << 20, 16 << 20];
+            context_bytes = rng.pick(&contexts).copied().unwrap_or(0);
+        }
         let nap = sleepers::nap(seed, plan.steps);
         let held = [HoldKey::listen("sock"), Ok(HoldKey::folder_lock())];
         let held: BTreeMap<HoldKey, Fd> =
             held.into_iter().flatten().map(|key| (key, Fd::Other)).collect();
+        let gone: Rc<RefCell<BTreeSet<u32>>> = Rc::default();
         let mut world = Self {
             rng,
             clock: Rc::new(Cell::new(1)),
-            gone: Rc::default(),
+            gone: Rc::clone(&gone),
             card: Card::new(CARD_BYTES),
             keeper: Some(Keeper::new(held, 0)),
             daemon: Daemon::Dead,
@@ -195,7 +218,7 @@ impl World {
             clients: Vec::new(),
             ghosts: Vec::new(),
             movers: Vec::new(),
-            oracle: Oracle::default(),
+            oracle: Oracle::new(gone),
             plan,
             mutation,
             faults,
@@ -219,6 +242,11 @@ impl World {
             last_handle: 0,
             expected: BTreeMap::new(),
             slab_users: BTreeMap::new(),
+            transports: with_homes.is_some(),
+            context_bytes,
+            hosts: Vec::new(),
+            legacy: SharedLegacy::default(),
+            granted: BTreeSet::new(),
         };
         if let Some(rng) = with_caches {
             world.make_cached_group(rng);
@@ -297,6 +325,14 @@ impl World {
             }
             if mover.doomed {
                 actions.push((Action::MoverDies(index), 1));
+            }
+        }
+        for (index, host) in self.hosts.iter().enumerate().filter(|(_, it)| it.alive) {
+            if host.may_take() {
+                actions.push((Action::HostTakes(index), 4));
+            }
+            if host.doomed || host.is_alone() {
+                actions.push((Action::HostEnds(index), 2));
             }
         }
         self.daemon_actions(&mut actions);
@@ -456,6 +492,12 @@ impl World {
                         actions.push((Action::MoverSays, 5));
                     }
                 }
+                for (host, end) in &ports.hosts {
+                    let wire = end.wire.borrow();
+                    if !wire.to_daemon.is_empty() || !wire.host_open {
+                        actions.push((Action::HostSays(*host), 5));
+                    }
+                }
                 if !ports.channel.borrow().keeper_open {
                     actions.push((Action::KeeperGone, 4));
                 }
@@ -503,6 +545,9 @@ impl World {
             Action::MoverLands(mover) => self.mover_lands(mover)?,
             Action::MoverDies(mover) => self.end_mover(mover),
             Action::MoverSays => self.mover_says()?,
+            Action::HostTakes(host) => self.host_takes(host)?,
+            Action::HostEnds(host) => self.host_ends(host)?,
+            Action::HostSays(host) => self.host_says(host)?,
             Action::BookWorks => self.book_works(),
             Action::BookSays => self.book_says()?,
             Action::ToolStarts => self.start_tool(),

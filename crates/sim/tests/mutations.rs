@@ -129,6 +129,7 @@ fn swap_token_forgotten() {
 const CHARGED: &str = "a group is charged with its users' slabs";
 const WITHIN_LIMIT: &str = "a group stays within its limit";
 const NO_CHARGE_LEAKS: &str = "no charge leaks";
+const SAME_CHARGE: &str = "what is charged is what is there";
 
 #[test]
 fn account_not_returned() {
@@ -137,7 +138,7 @@ fn account_not_returned() {
 
 #[test]
 fn charge_not_returned() {
-    noticed(Mutation::ChargeNotReturned, &[CHARGED, NO_CHARGE_LEAKS]);
+    noticed(Mutation::ChargeNotReturned, &[CHARGED, NO_CHARGE_LEAKS, SAME_CHARGE]);
 }
 
 #[test]
@@ -152,7 +153,7 @@ fn limit_before_pending() {
 
 #[test]
 fn slabs_not_adopted() {
-    noticed(Mutation::SlabsNotAdopted, &[CHARGED, WITHIN_LIMIT]);
+    noticed(Mutation::SlabsNotAdopted, &[CHARGED, WITHIN_LIMIT, SAME_CHARGE]);
 }
 
 #[test]
@@ -202,7 +203,9 @@ fn borrowers_forgotten() {
 #[test]
 fn anybody_borrows() {
     let only_its_own = "who is silent keeps only what its user may hold";
-    noticed(Mutation::AnybodyBorrows, &[only_its_own, "memory goes with its last lease"]);
+    let goes = "memory goes with its last lease";
+    // Of whom everybody may have borrowed, nobody is recorded any more.
+    noticed(Mutation::AnybodyBorrows, &[only_its_own, goes, BORROWER_RECORDED]);
 }
 
 const PAID: &str = "pages are paid for as long as they are there";
@@ -243,4 +246,46 @@ fn hang_up_keeps_want() {
 #[test]
 fn waiter_not_answered() {
     noticed(Mutation::WaiterNotAnswered, &["every wait is answered"]);
+}
+
+#[test]
+fn host_not_sealed() {
+    noticed(Mutation::HostNotSealed, &["an old handle opens nothing else"]);
+}
+
+#[test]
+fn host_not_held() {
+    let in_the_books = "what is in the books is held";
+    noticed(Mutation::HostNotHeld, &[IS_HELD, in_the_books, "nobody ends what is needed"]);
+}
+
+#[test]
+fn host_death_unnoticed() {
+    let (deleted, granted) =
+        ("what has lost its home is deleted", "nobody is granted what is gone");
+    let (runs, leaks) = ("a host in the books runs", "no descriptor leaks");
+    noticed(Mutation::HostDeathUnnoticed, &[deleted, granted, runs, leaks]);
+}
+
+#[test]
+fn uncharge_forgotten() {
+    noticed(Mutation::UnchargeForgotten, &[SAME_CHARGE, CHARGED]);
+}
+
+#[test]
+fn unknown_memory_kept() {
+    noticed(Mutation::UnknownMemoryKept, &["memory of a host is in the books"]);
+}
+
+#[test]
+fn adopted_without_proof() {
+    let kind = "a grant says what its memory is";
+    noticed(Mutation::AdoptedWithoutProof, &["only what was proved is adopted", kind]);
+}
+
+#[test]
+fn adopted_recycled() {
+    let (goes, nothing) =
+        ("adopted memory goes with its tensor", "adopted memory is used for nothing else");
+    noticed(Mutation::AdoptedRecycled, &[goes, nothing]);
 }

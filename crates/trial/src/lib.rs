@@ -14,7 +14,7 @@ pub mod protocol;
 pub mod worker;
 
 pub use handle::Worker;
-pub use pond::TrialPond;
+pub use pond::{TrialPond, set_environment};
 
 use std::time::{Duration, Instant};
 

@@ -19,6 +19,7 @@
 mod data;
 
 mod account;
+pub mod base64;
 mod cache;
 mod client;
 mod commands;
@@ -27,6 +28,7 @@ mod doctor;
 mod error;
 mod event;
 mod group;
+mod handle;
 mod lease;
 mod model;
 mod objects;
@@ -54,11 +56,12 @@ pub use group::{
     Account, Group, GroupDetails, GroupDevice, Groups, Member, MemberDevice, call_as_clients,
     used_bytes,
 };
+pub use handle::Handle;
 pub use lease::{Lease, Tags};
 pub use model::{Model, Models, Retired, Slab, Swapped, Version, VersionDetails, Weight};
 pub use objects::{Object, Objects, Removed, Renamed};
 pub use process::Process;
-pub use status::{Device, Mover, Status};
+pub use status::{Device, Host, Mover, Status};
 pub use tensor::{Created, Life, Tensor, TensorDetails, Tensors};
 pub use ties::Ties;
 pub use transfer::{Collected, Transferred};

@@ -1,7 +1,7 @@
-//! The pond, its GPUs and its movers.
+//! The pond, its GPUs, its movers and its hosts.
 
-use millpond_wire::message::{DeviceInfo, MoverInfo};
-use millpond_wire::{GpuUuid, PondId, message};
+use millpond_wire::message::{DeviceInfo, HostInfo, MoverInfo};
+use millpond_wire::{Audience, GpuUuid, HostId, PondId, message};
 
 use crate::Text;
 
@@ -42,6 +42,8 @@ data! { $
         lost_tensors: u32,
         /// Movers that run.
         movers: Vec<Mover>,
+        /// Hosts that run.
+        hosts: Vec<Host>,
         /// The file that the daemon runs from.
         program: String,
         /// The systemd unit that runs the pond.
@@ -78,6 +80,46 @@ impl From<&MoverInfo> for Mover {
             pid: mover.pid,
             moves: mover.moves,
             moved_bytes: mover.moved_bytes,
+        }
+    }
+}
+
+data! { $
+    /// One host: a process of the pond that owns the memory of `ipc` tensors.
+    pub struct Host as host_fields {
+        /// Identity.
+        id: Text<HostId>,
+        /// UUID of its GPU.
+        device: Text<GpuUuid>,
+        /// User id of whose tensors it owns.
+        user: u32,
+        /// Whom those tensors are shared with.
+        share: Text<Audience>,
+        /// Its process.
+        pid: u32,
+        /// How many tensors it owns.
+        tensors: u32,
+        /// Bytes of those tensors.
+        bytes: u64,
+        /// What its CUDA context takes of the GPU beside them.
+        context_bytes: u64,
+        /// It has freed memory, and makes no more.
+        sealed: bool,
+    }
+}
+
+impl From<&HostInfo> for Host {
+    fn from(host: &HostInfo) -> Self {
+        Self {
+            id: Text(host.host),
+            device: Text(host.device),
+            user: host.user,
+            share: Text(host.audience),
+            pid: host.pid,
+            tensors: host.tensors,
+            bytes: host.bytes,
+            context_bytes: host.context_bytes,
+            sealed: host.sealed,
         }
     }
 }
@@ -163,6 +205,7 @@ impl Status {
             journal_bytes: status.journal_bytes,
             lost_tensors: status.lost_tensors,
             movers: status.movers.iter().map(Mover::from).collect(),
+            hosts: status.hosts.iter().map(Host::from).collect(),
             program: status.program.clone(),
             service: status.service.as_ref().map(|service| service.unit.clone()),
             user_service: status.service.as_ref().is_some_and(|service| service.user),

@@ -1,7 +1,9 @@
 //! Tensors.
 
 use millpond_wire::message::{self, TensorInfo};
-use millpond_wire::{Audience, Dtype, GpuUuid, SlabId, TensorId, TensorName, TensorState};
+use millpond_wire::{
+    Audience, Dtype, GpuUuid, SlabId, Survives, TensorId, TensorName, TensorState, TransportKind,
+};
 use serde::Serialize;
 
 use crate::{Dims, Lease, Text};
@@ -23,7 +25,7 @@ data! { $
         bytes: u64,
         /// UUID of its GPU.
         device: Text<GpuUuid>,
-        /// `writing`, `ready` or `deleted`.
+        /// `writing`, `ready`, `deleted`, or `orphan`: the process that kept its memory is gone.
         state: Text<TensorState>,
         /// Counts publishes.
         generation: u64,
@@ -43,6 +45,15 @@ data! { $
         lease_count: u32,
         /// What is left of its life.
         life: Life,
+        /// How its memory is shared: `vmm`, `mempool` or `ipc`.
+        transport: Text<TransportKind>,
+        /// Another program made the memory, and the pond took it in.
+        adopted: bool,
+        /// What its memory survives: `everything`, everything but the end of its `host`, or everything
+        /// but the end of its `owner`.
+        survives: Text<Survives>,
+        /// The process that keeps its memory; nothing where descriptors do.
+        home_pid: Option<u32>,
     }
 }
 
@@ -88,6 +99,10 @@ impl From<&TensorInfo> for Tensor {
             slab_offset_bytes: info.offset,
             lease_count: info.leases,
             life: info.life.into(),
+            transport: Text(info.transport),
+            adopted: info.adopted,
+            survives: Text(info.survives),
+            home_pid: (info.home_pid != 0).then_some(info.home_pid),
         }
     }
 }

@@ -5,11 +5,12 @@
 use std::collections::BTreeSet;
 
 use millpond_view::{
-    Client, Collected, Device, Event, Fields, Group, GroupDetails, GroupDevice, Holder, Lease,
-    Life, Load, Member, MemberDevice, Model, Mover, Status, Tensor, Unshared, Verify, Version,
+    Client, Collected, Device, Event, Fields, Group, GroupDetails, GroupDevice, Holder, Host,
+    Lease, Life, Load, Member, MemberDevice, Model, Mover, Status, Tensor, Unshared, Verify,
+    Version,
 };
 use millpond_wire::message::EventKind;
-use millpond_wire::{Audience, Mode, TensorState, VersionState};
+use millpond_wire::{Audience, Mode, Survives, TensorState, TransportKind, VersionState};
 
 const STUBS: &str = include_str!("../../../bindings/python/python/millpond/__init__.pyi");
 const ANNOTATIONS: &str = include_str!("../../../bindings/python/python/millpond/_annotations.py");
@@ -50,6 +51,7 @@ fn the_stubs_have_every_field_and_no_other_but_the_older_names() {
     declared::<Device>("DeviceInfo", &[]);
     declared::<Status>("Status", &["daemon_version"]);
     declared::<Mover>("MoverInfo", &[]);
+    declared::<Host>("HostInfo", &[]);
     declared::<Collected>("Collected", &[]);
     declared::<Lease>("LeaseInfo", &[]);
     declared::<Client>("ClientInfo", &[]);
@@ -77,6 +79,10 @@ fn the_stubs_have_the_words_of_the_wire() {
         assert_eq!(literal(page, "\nAudience = "), audiences);
         let modes: Vec<&str> = Mode::ALL.iter().map(|mode| mode.name()).collect();
         assert_eq!(literal(page, "\nMode = "), modes);
+        let transports: Vec<&str> = TransportKind::ALL.iter().map(|kind| kind.name()).collect();
+        assert_eq!(literal(page, "\nTransport = "), transports);
+        let survives: Vec<&str> = Survives::ALL.iter().map(|word| word.name()).collect();
+        assert_eq!(literal(page, "\nSurvives = "), survives);
     }
     let states: Vec<&str> = TensorState::ALL.iter().map(|state| state.name()).collect();
     assert_eq!(literal(STUBS, "class TensorInfo:"), states);

@@ -2,12 +2,37 @@
 
 use millpond_schema::{message as fb, record as jfb};
 
-use crate::message::DecodeError;
-use crate::{ErrorKind, Failure};
+use crate::message::{DecodeError, small_enum};
 
 /// Bytes of a legacy IPC handle, and of the exported pointer of a memory pool; both are the
 /// driver's numbers.
 pub const HANDLE_BYTES: usize = 64;
+
+small_enum! {
+    /// The ways to share memory.
+    TransportKind {
+        /// Virtual memory management: a descriptor for each allocation.
+        1 Vmm "vmm",
+        /// A memory pool of the driver, with one allocation in it.
+        2 Mempool "mempool",
+        /// A legacy IPC handle.
+        3 Ipc "ipc",
+        /// A handle for the GPUs of other nodes. The driver is asked, and its answer passed on.
+        4 Fabric "fabric",
+    }
+}
+
+small_enum! {
+    /// What memory survives.
+    Survives {
+        /// The end of every process but keeper and daemon together.
+        1 Everything "everything",
+        /// Everything but the end of the process that hosts it.
+        2 Host "host",
+        /// Everything but the end of the process that announced it.
+        3 Owner "owner",
+    }
+}
 
 /// How a slab is shared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -30,45 +55,41 @@ pub struct Backing {
 }
 
 impl Backing {
-    /// Whether this version of the programs can use such memory.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Unsupported`] for memory that only a newer version knows how to share.
-    pub fn supported(&self) -> Result<(), Failure> {
-        match self.transport {
-            Transport::Vmm => Ok(()),
-            other => {
-                let message = format!("memory of the kind '{}' is not supported", other.name());
-                Err(Failure::new(ErrorKind::Unsupported, message)
-                    .hint("use the version of Millpond that made it"))
-            }
+    /// What such memory survives.
+    #[must_use]
+    pub const fn survives(&self) -> Survives {
+        match (self.transport, self.adopted) {
+            (Transport::Ipc(_), true) => Survives::Owner,
+            (Transport::Ipc(_), false) => Survives::Host,
+            _ => Survives::Everything,
         }
     }
 }
 
-const VMM: u8 = 1;
-const MEMPOOL: u8 = 2;
-const IPC: u8 = 3;
+const VMM: u8 = TransportKind::Vmm.code();
+const MEMPOOL: u8 = TransportKind::Mempool.code();
+const IPC: u8 = TransportKind::Ipc.code();
 
 impl Transport {
+    #[must_use]
+    pub const fn kind(self) -> TransportKind {
+        match self {
+            Transport::Vmm => TransportKind::Vmm,
+            Transport::Mempool(_) => TransportKind::Mempool,
+            Transport::Ipc(_) => TransportKind::Ipc,
+        }
+    }
+
     /// The number that travels.
     #[must_use]
     pub const fn code(self) -> u8 {
-        match self {
-            Transport::Vmm => VMM,
-            Transport::Mempool(_) => MEMPOOL,
-            Transport::Ipc(_) => IPC,
-        }
+        self.kind().code()
     }
 
     /// The word for it, the same everywhere.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Transport::Vmm => "vmm",
-            Transport::Mempool(_) => "mempool",
-            Transport::Ipc(_) => "ipc",
-        }
+        self.kind().name()
     }
 
     /// The bytes that travel beside the descriptor, or instead of it.
@@ -133,6 +154,16 @@ macro_rules! codec {
     };
 }
 
+/// Sixty-four bytes, or none.
+pub(crate) fn read_handle(
+    field: &'static str,
+    bytes: Option<&[u8]>,
+) -> Result<Option<[u8; HANDLE_BYTES]>, DecodeError> {
+    let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) else { return Ok(None) };
+    let bad = DecodeError::BadValue { field, value: bytes.len() as u64 };
+    <[u8; HANDLE_BYTES]>::try_from(bytes).map(Some).map_err(|_| bad)
+}
+
 codec!(fb, write, read);
 codec!(jfb, write_record, read_record);
 
@@ -141,16 +172,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_memory_of_descriptors_is_supported_and_the_refusal_names_the_kind() {
-        let refusal = |transport| Backing { transport, adopted: false }.supported();
-        assert_eq!(refusal(Transport::Vmm), Ok(()));
-        for (transport, word) in
-            [(Transport::Mempool([0; 64]), "'mempool'"), (Transport::Ipc([0; 64]), "'ipc'")]
-        {
-            let failure = refusal(transport).unwrap_err();
-            assert_eq!(failure.kind, ErrorKind::Unsupported);
-            assert!(failure.message.contains(word), "{failure}");
+    fn memory_survives_what_keeps_it() {
+        let survives = |transport, adopted| Backing { transport, adopted }.survives();
+        for adopted in [false, true] {
+            assert_eq!(survives(Transport::Vmm, adopted), Survives::Everything);
+            assert_eq!(survives(Transport::Mempool([0; 64]), adopted), Survives::Everything);
         }
+        assert_eq!(survives(Transport::Ipc([0; 64]), false), Survives::Host);
+        assert_eq!(survives(Transport::Ipc([0; 64]), true), Survives::Owner);
     }
 
     #[test]

@@ -54,6 +54,8 @@ uuid_ids! {
     PondId;
     /// An elastic cache.
     CacheId;
+    /// A process that owns memory with legacy handles.
+    HostId;
     /// One publish, so that its repeat is recognised.
     Token;
 }

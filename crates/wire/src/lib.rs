@@ -38,14 +38,14 @@ pub mod samples;
 mod shape;
 pub mod socket;
 
-pub use backing::{Backing, HANDLE_BYTES, Transport};
+pub use backing::{Backing, HANDLE_BYTES, Survives, Transport, TransportKind};
 pub use content::{ContentHash, Piece, PiecesKind, Run};
 pub use dtype::{Dtype, UnknownDtype};
 pub use error::{ErrorKind, Failure, Holder, ReachedLimit, Remedy};
 pub use group_name::{ANONYMOUS_PREFIX, GroupName, GroupNameError};
 pub use ids::{
-    CacheId, ClientId, Epoch, GpuUuid, LeaseId, LeaseTarget, PondId, SlabId, TensorId, Token,
-    VersionId,
+    CacheId, ClientId, Epoch, GpuUuid, HostId, LeaseId, LeaseTarget, PondId, SlabId, TensorId,
+    Token, VersionId,
 };
 pub use message::{Audience, Mode, TensorState, VersionState};
 pub use model_name::{ModelNameError, ModelRef, VersionTag, VersionTarget, model_name};

@@ -5,6 +5,7 @@
 //! here are the list of records and the two matches over it.
 
 mod client;
+mod host;
 mod pond;
 mod slab;
 mod tensor;
@@ -15,9 +16,12 @@ use planus::{Builder, ReadAsRoot};
 use uuid::Uuid;
 
 use crate::message::{self, DecodeError, record_id_to_uuid, uuid_to_record_id};
-use crate::{ClientId, LeaseTarget, PondId, SlabId, TensorId, TensorName, Token, VersionId};
+use crate::{
+    ClientId, HostId, LeaseTarget, PondId, SlabId, TensorId, TensorName, Token, VersionId,
+};
 
 pub use client::ClientRecord;
+pub use host::HostRecord;
 pub use pond::DeviceRecord;
 pub use slab::SlabRecord;
 pub use tensor::{CountedLease, TensorRecord};
@@ -98,6 +102,10 @@ pub enum Record {
         token: Token,
     },
     DeviceSeen(DeviceRecord),
+    /// A host runs; its channel and its pidfd are held.
+    HostMade(HostRecord),
+    /// That process is gone.
+    HostGone(HostId),
     /// A kind that this version does not know.
     Unknown,
 }
@@ -170,6 +178,8 @@ fn write(record: &Record) -> Option<fb::Body> {
         R::Renamed { object, name, token } => {
             B::Renamed(Box::new(tensor::write_renamed(*object, name, *token)))
         }
+        R::HostMade(host) => B::HostMade(Box::new(host::write_made(host))),
+        R::HostGone(host) => B::HostGone(Box::new(host::write_gone(*host))),
         R::Unknown => return None,
     })
 }
@@ -200,6 +210,8 @@ fn read(body: fb::BodyRef<'_>) -> Read<Record> {
         B::VersionBorrowed(it) => version::read_borrowed(it),
         B::VersionGone(it) => uuid("version", it.version()?).map(VersionId).map(R::VersionGone),
         B::Renamed(it) => tensor::read_renamed(it),
+        B::HostMade(it) => host::read_made(it).map(R::HostMade),
+        B::HostGone(it) => uuid("host", it.host()?).map(HostId).map(R::HostGone),
     }
 }
 

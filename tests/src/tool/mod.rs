@@ -22,9 +22,11 @@ mod elastic;
 mod ledger;
 mod member;
 mod models;
+mod pools;
 mod retire;
 mod session;
 mod siege;
+mod transports;
 
 use std::io::{BufRead, Write};
 use std::process::{ExitCode, Termination};

@@ -15,6 +15,8 @@ use super::churn::{self, Churn};
 use super::elastic::Caches;
 use super::member::Membership;
 use super::models::Models;
+use super::pools::Pools;
+use super::transports::Transports;
 use super::{Trouble, retire, trouble, wrong};
 use crate::{PATIENCE, Raw, content, driver};
 
@@ -31,6 +33,8 @@ pub(crate) struct Session {
     models: Models,
     membership: Membership,
     caches: Caches,
+    pools: Pools,
+    transports: Transports,
 }
 
 impl Session {
@@ -141,6 +145,14 @@ impl Session {
                 let pond = self.pond()?;
                 self.caches.run(&pond, rest)
             }
+            ["pool", ref rest @ ..] => {
+                let pond = self.pond()?;
+                self.pools.run(&pond, rest)
+            }
+            ["shared", ref rest @ ..] => {
+                let pond = self.pond()?;
+                self.transports.run(&pond, &mut self.held, rest)
+            }
             _ => Err(wrong(format!("'{}' is no command", words.join(" ")))),
         }
     }
@@ -148,7 +160,9 @@ impl Session {
     /// Gives everything back, as a tidy program does.
     pub(crate) fn end(&mut self) {
         self.held.clear();
+        self.transports.end();
         self.models.end();
+        self.pools.end();
         self.caches.end();
         if let Some(pond) = self.pond.take() {
             let _ = pond.close();

@@ -63,6 +63,8 @@ def _of_default(name):
 _FUNCTIONS = (
     "create",
     "get",
+    "handle",
+    "adopt",
     "delete",
     "list",
     "info",
@@ -103,7 +105,19 @@ __all__ = sorted(
 del _name
 
 # What annotations are written with, imported when it is asked for.
-_TYPES = ("Audience", "EventKind", "Device", "Dtype", "Framework", "Mode", "Progress", "Split", "SupportsDLPack")
+_TYPES = (
+    "Audience",
+    "EventKind",
+    "Device",
+    "Dtype",
+    "Framework",
+    "Mode",
+    "Progress",
+    "Split",
+    "SupportsDLPack",
+    "Survives",
+    "Transport",
+)
 
 
 def __getattr__(name):

@@ -30,6 +30,14 @@ Audience = Literal["user", "group", "everybody"]
 Mode = Literal["ro", "rw"]
 """How memory is mapped: read-only, or readable and writable."""
 
+Transport = Literal["vmm", "mempool", "ipc", "fabric"]
+"""How memory is shared: a descriptor of its own, a pool of the driver, a legacy handle of 64 bytes, a handle
+for the GPUs of other nodes (which the driver refuses on most machines)."""
+
+Survives = Literal["everything", "host", "owner"]
+"""What memory survives: everything, everything but the end of the process that hosts it, everything but
+the end of the program that made it."""
+
 Dtype = str | Any
 """A dtype: safetensors' word (``"BF16"``), numpy's name or type (``"bfloat16"``, ``numpy.float32``),
 torch's (``torch.bfloat16``), a short word (``"f32"``). Words that numpy or torch read differently
@@ -81,6 +89,11 @@ EventKind = Literal[
     "cache_gave",
     "cache_got",
     "cache_ended",
+    "host_started",
+    "host_stopped",
+    "host_lost",
+    "tensor_adopted",
+    "tensor_orphaned",
 ]
 """What happened."""
 
@@ -120,6 +133,9 @@ class ReadOnlyError(Invalid):
 
 class ClosedError(Invalid):
     """The object was closed by this program."""
+
+class AdoptError(Invalid):
+    """The memory cannot be shared as it is: ``message`` says why. ``copy=True`` makes a copy instead."""
 
 class NotFound(Error, LookupError):
     """No such object, or none that is shared with the caller; see ``similar``."""
@@ -233,7 +249,8 @@ class TensorInfo:
     nbytes: int
     """The same as ``bytes``."""
     device: str
-    state: Literal["writing", "ready", "deleted"]
+    state: Literal["writing", "ready", "deleted", "orphan"]
+    """``orphan``: the process that kept its memory is gone, and only who has it mapped still has it."""
     generation: int
     """Counts publishes."""
     share: Audience
@@ -251,6 +268,14 @@ class TensorInfo:
     leases: int
     """The same as ``lease_count``."""
     life: Life
+    transport: Transport
+    """How its memory is shared."""
+    adopted: bool
+    """Another program made the memory, and the pond took it in."""
+    survives: Survives
+    """What its memory survives."""
+    home_pid: int | None
+    """The process that keeps its memory; ``None`` where descriptors do."""
 
 @final
 class Life:
@@ -310,6 +335,7 @@ class Status:
     journal_bytes: int
     lost_tensors: int
     movers: _list[MoverInfo]
+    hosts: _list[HostInfo]
     program: str
     service: str | None
     """The systemd unit that runs the pond; ``user_service`` if it is one of the user's own manager."""
@@ -327,6 +353,25 @@ class MoverInfo:
     pid: int
     moves: int
     moved_bytes: int
+
+@final
+class HostInfo:
+    """A process of the pond that owns the memory of ``ipc`` tensors."""
+
+    id: str
+    device: str
+    user: int
+    """Whose tensors it owns."""
+    share: Audience
+    """Whom those tensors are shared with."""
+    pid: int
+    tensors: int
+    bytes: int
+    """Bytes of those tensors."""
+    context_bytes: int
+    """What its CUDA context takes of the GPU beside them."""
+    sealed: bool
+    """It has freed memory, and makes no more."""
 
 @final
 class Collected:
@@ -713,10 +758,63 @@ class Tensor(View):
     def publish(self, stream: int | Any | None = None) -> int:
         """Waits for the work of ``stream`` (a handle, or an object with ``cuda_stream``; all work
         unless said), then tells everybody that the bytes are complete. Returns the generation."""
+    def record(self, stream: int | Any | None = None) -> None:
+        """Marks the work that ``stream`` has queued so far (a handle, or a torch or CuPy stream; the default
+        stream unless said) in the tensor's event, which is one for all processes. Only tensors of the
+        transport ``"ipc"`` have one."""
+    def wait(self, stream: int | Any | None = None) -> None:
+        """Lets later work of ``stream`` wait for what was recorded last, in whatever process. If that process was
+        killed before the work was done, the stream waits for ever."""
+    @property
+    def transport(self) -> Transport:
+        """How its memory is shared."""
+    @property
+    def survives(self) -> Survives:
+        """What its memory survives."""
+    @property
+    def copied_because(self) -> str | None:
+        """Why this is a copy of what ``adopt`` was to take over; ``None`` if it is none."""
     @property
     def closed(self) -> bool: ...
     def close(self) -> None:
         """Lets go of it. Views that were taken stay valid, and keep the lease."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+@final
+class TensorHandle:
+    """The handle of an ``ipc`` tensor, and the lease that keeps its memory. Whoever has the bytes has the
+    memory, whatever user that is. It is a context manager; leaving it releases it."""
+
+    @property
+    def memory(self) -> _bytes:
+        """The 64 bytes that ``cudaIpcOpenMemHandle`` takes. Raises ``ClosedError`` once it is released: old
+        bytes may open other memory."""
+    @property
+    def event(self) -> _bytes | None:
+        """The 64 bytes that ``cudaIpcOpenEventHandle`` takes; ``None`` where there is no event."""
+    @property
+    def device(self) -> str:
+        """The UUID of its GPU."""
+    @property
+    def offset(self) -> int:
+        """Where in the opened memory the tensor begins."""
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def dtype(self) -> str:
+        """In numpy's and torch's spelling: ``"bfloat16"``."""
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def released(self) -> bool: ...
+    def release(self) -> None:
+        """Ends the lease: the memory goes when nobody else has it."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self,
@@ -1251,6 +1349,33 @@ class PressureAsk:
     """Counts changes of the group's limits."""
 
 @final
+class StreamPool:
+    """Blocks of device memory in the order of streams, on the budget of a group: ``millpond.torch.pool``."""
+
+    @property
+    def group(self) -> str:
+        """The group that pays."""
+    @property
+    def device(self) -> str:
+        """The GPU."""
+    def stats(self) -> dict[str, int | float]:
+        """What the pool counts, by name: bytes in use, free and held with their peaks, counts of blocks
+        and gaps, how requests were served, and ``fragmentation``, the part of the free bytes outside of
+        the largest gap."""
+    def reset_peaks(self) -> None:
+        """Has the peaks of the statistics begin anew."""
+    def trim(self, nbytes: int | str | None = None, *, wait: bool = False) -> int:
+        """Gives memory that no block uses back to the group, everything unless said. Returns how many
+        bytes are back. ``wait`` waits for the whole device where that helps, which breaks graphs that are
+        being captured."""
+    def snapshot(self) -> dict[str, Any]:
+        """All blocks and gaps at this moment, by address."""
+    def snapshot_svg(self, path: str | os.PathLike[str]) -> None:
+        """Draws all blocks and gaps to scale, as an SVG file."""
+    def snapshot_json(self, path: str | os.PathLike[str]) -> None:
+        """Writes all blocks and gaps to a JSON file."""
+
+@final
 class ElasticStats:
     """A cache at one moment. What is held is committed, prepared, wasted, idle or quarantined."""
 
@@ -1313,6 +1438,7 @@ class Pond:
         ttl: float | None = None,
         linger: float | None = None,
         max_accesses: int | None = None,
+        transport: Transport = "vmm",
     ) -> Tensor:
         """Makes a tensor and maps it writable; others see it after ``publish``. If one of that
         name, dtype and shape is there already, that is the one: the same name is the same memory.
@@ -1320,10 +1446,60 @@ class Pond:
         It lives until it is deleted; ``ephemeral`` ends it with this process, ``ttl`` that many
         seconds after its creation, ``linger`` that many after its last lease, ``max_accesses``
         after that many gets. Every end only stops new leases.
+
+        ``transport`` is how its memory is shared: ``"vmm"`` survives everything; ``"ipc"`` has a handle for
+        programs that know only CUDA IPC, and survives everything but the end of its host; ``"mempool"`` is a
+        memory pool of the driver, and survives everything.
         """
     def get(self, name: str | TensorInfo, wait: float | None = None, mode: Mode = "ro") -> Tensor:
         """Maps a tensor by name (``"acts/x"``, ``"~user/acts/x"``) or identity. ``wait`` is how
         many seconds to wait until it is published: not at all unless said, ``math.inf`` for ever.
+        """
+    def handle(self, name: str | Tensor | TensorInfo) -> TensorHandle:
+        """The handle of a published ``ipc`` tensor, for programs that know only CUDA IPC. It keeps a lease, so
+        that the memory stays, until it is released or gone.
+
+        Raises
+        ------
+        Invalid
+            The tensor has another transport.
+        """
+    def adopt(
+        self,
+        name: str,
+        tensor: SupportsDLPack | Any,
+        *,
+        share: Audience = "user",
+        copy: bool = False,
+    ) -> Tensor:
+        """Gives memory that this program has a name, without a copy. It is published at once, and returned
+        mapped read-only, as ``get`` does it.
+
+        Parameters
+        ----------
+        name
+            The name of the tensor.
+        tensor
+            Anything on a GPU with ``__dlpack__`` (torch, CuPy, JAX) or ``__cuda_array_interface__``, contiguous.
+            It is kept as long as the pond has the tensor.
+        share
+            The audience.
+        copy
+            Where the driver cannot share the memory, a copy of it becomes the tensor, and ``copied_because``
+            of the result says why.
+
+        Returns
+        -------
+        Tensor
+
+        Raises
+        ------
+        AdoptError
+            The memory cannot be shared as it is, and ``copy`` is false.
+        Invalid
+            It is not on a GPU, or not contiguous.
+        Exists
+            The name is taken.
         """
     def delete(self, name: str | Tensor | TensorInfo) -> None:
         """Deletes a tensor: no new leases, and the memory goes when the last one has ended."""
@@ -1556,8 +1732,17 @@ def create(
     ttl: float | None = None,
     linger: float | None = None,
     max_accesses: int | None = None,
+    transport: Transport = "vmm",
 ) -> Tensor: ...
 def get(name: str | TensorInfo, wait: float | None = None, mode: Mode = "ro") -> Tensor: ...
+def handle(name: str | Tensor | TensorInfo) -> TensorHandle: ...
+def adopt(
+    name: str,
+    tensor: SupportsDLPack | Any,
+    *,
+    share: Audience = "user",
+    copy: bool = False,
+) -> Tensor: ...
 def delete(name: str | Tensor | TensorInfo) -> None: ...
 def list(prefix: str = "") -> _list[TensorInfo]: ...
 def info(name: str | Tensor | TensorInfo) -> TensorInfo: ...

@@ -7,6 +7,8 @@ from typing import Any, Literal, Protocol, Union
 
 Audience = Literal["user", "group", "everybody"]
 Mode = Literal["ro", "rw"]
+Transport = Literal["vmm", "mempool", "ipc", "fabric"]
+Survives = Literal["everything", "host", "owner"]
 Dtype = Union[str, Any]
 Device = Union[int, str, Any]
 Progress = Callable[[int, int], object]
@@ -49,6 +51,11 @@ EventKind = Literal[
     "cache_gave",
     "cache_got",
     "cache_ended",
+    "host_started",
+    "host_stopped",
+    "host_lost",
+    "tensor_adopted",
+    "tensor_orphaned",
 ]
 
 

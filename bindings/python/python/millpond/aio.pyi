@@ -32,8 +32,11 @@ from . import (
     SafeOpen,
     Staging,
     Status,
+    SupportsDLPack,
     Tensor,
+    TensorHandle,
     TensorInfo,
+    Transport,
     VerifyReport,
     VersionInfo,
 )
@@ -74,8 +77,17 @@ async def create(
     ttl: float | None = None,
     linger: float | None = None,
     max_accesses: int | None = None,
+    transport: Transport = "vmm",
 ) -> Tensor: ...
 async def get(name: str | TensorInfo, wait: float | None = None, mode: Mode = "ro") -> Tensor: ...
+async def handle(name: str | Tensor | TensorInfo) -> TensorHandle: ...
+async def adopt(
+    name: str,
+    tensor: SupportsDLPack | Any,
+    *,
+    share: Audience = "user",
+    copy: bool = False,
+) -> Tensor: ...
 async def delete(name: str | Tensor | TensorInfo) -> None: ...
 async def list(prefix: str = "") -> _list[TensorInfo]: ...
 async def info(name: str | Tensor | TensorInfo) -> TensorInfo: ...

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
 
 import torch
 
 from . import DriverError, _millpond, _models, _views, connect
 
-__all__ = ["commit", "dtype", "state_dict", "tensor", "use_pond"]
+__all__ = [
+    "commit",
+    "dtype",
+    "graph_pool",
+    "pool",
+    "replace_allocator",
+    "state_dict",
+    "tensor",
+    "use_pond",
+    "use_pool",
+]
 
 _pools: list[torch.cuda.MemPool] = []
 
@@ -44,14 +55,7 @@ def use_pond(pond=None, device=None):
     with the ``commit`` of what was built here.
     """
     pond = connect() if pond is None else pond
-    if not torch.cuda.is_available():
-        driver = pond.status().driver
-        error = DriverError(
-            f"torch has no GPU here, so it cannot allocate from the pond (driver: {driver})"
-        )
-        error.message = str(error)
-        error.hint = "millpond.create and millpond.put work without one"
-        raise error
+    _check_gpu(pond)
     _millpond._allocate_from(pond)
     pool = torch.cuda.MemPool(_allocator().allocator())
     # Torch gives segments back when their pool goes and nothing in them is in use: not before commit.
@@ -66,6 +70,97 @@ def _allocator():
     return torch.cuda.memory.CUDAPluggableAllocator(
         _millpond.__file__, "millpond_torch_malloc", "millpond_torch_free"
     )
+
+
+def _check_gpu(pond):
+    if not torch.cuda.is_available():
+        driver = pond.status().driver
+        error = DriverError(
+            f"torch has no GPU here, so it cannot allocate from the pond (driver: {driver})"
+        )
+        error.message = str(error)
+        error.hint = "millpond.create and millpond.put work without one"
+        raise error
+
+
+def pool(group, *, pond=None, device=None):
+    """The stream-ordered pool of a group on one of torch's GPUs, made if there is none yet."""
+    pond = connect() if pond is None else pond
+    _check_gpu(pond)
+    return _millpond._pool(pond, group, _index(device))
+
+
+def _index(device):
+    """To ask torch for its current device makes torch choose its allocator, which cannot be replaced then."""
+    if device is not None:
+        return torch.device(device).index or 0
+    return torch.cuda.current_device() if torch.cuda.is_initialized() else 0
+
+
+@contextlib.contextmanager
+def use_pool(group, *, pond=None, device=None):
+    """Inside, what torch allocates on the GPU comes from a pool on the group's budget.
+
+    Torch's own caching allocator asks the pool for segments, on every thread: also for gradients. What is
+    still in use when the block ends stays valid. A pool that has no more is torch's
+    ``OutOfMemoryError``.
+    """
+    found = pool(group, pond=pond, device=device)
+    index = _index(device)
+    mem_pool = _mem_pool(found._slot, index)
+    begin = getattr(torch._C, "_cuda_beginAllocateToPool", None)
+    end = getattr(torch._C, "_cuda_endAllocateToPool", None)
+    if begin is None or end is None:
+        # An older torch: this thread's allocations only.
+        with torch.cuda.use_mem_pool(mem_pool, device=index):
+            yield found
+        return
+    begin(index, mem_pool.id)
+    try:
+        yield found
+    finally:
+        end(index, mem_pool.id)
+        torch._C._cuda_releasePool(index, mem_pool.id)
+
+
+def graph_pool(group, *, pond=None, device=None):
+    """Memory of a CUDA graph on the group's budget: ``torch.cuda.graph(graph, pool=graph_pool(...).id)``.
+
+    Keep it as long as the graph, and capture outside of ``use_pool``: what is freed in a capture must not be
+    used by anything but the graph.
+    """
+    found = pool(group, pond=pond, device=device)
+    return torch.cuda.MemPool(_pool_allocator(found._slot, "malloc").allocator())
+
+
+def replace_allocator(group, *, pond=None, device=None):
+    """Has every allocation of torch in this process come from a pool on the group's budget.
+
+    Torch asks the pool for each tensor, without a cache of its own in between, so that all free memory
+    is the group's to have. Call it before torch has allocated anything on a GPU. What cannot be had is a
+    ``RuntimeError`` that begins with "CUDA out of memory".
+    """
+    found = pool(group, pond=pond, device=device)
+    torch.cuda.memory.change_current_allocator(_pool_allocator(found._slot, "malloc_or_throw"))
+    return found
+
+
+@functools.cache
+def _mem_pool(slot, _device):
+    """Kept for ever, so that the next use finds what torch has cached there."""
+    return torch.cuda.MemPool(_pool_allocator(slot, "malloc").allocator())
+
+
+@functools.cache
+def _pool_allocator(slot, malloc):
+    """Kept for ever: torch has only a pointer to it, and tensors outlive everything here."""
+    suffix = f"_{slot}" if slot else ""
+    made = torch.cuda.memory.CUDAPluggableAllocator(
+        _millpond.__file__, f"millpond_pool_{malloc}{suffix}", f"millpond_pool_free{suffix}"
+    )
+    record = getattr(ctypes.CDLL(_millpond.__file__), f"millpond_pool_record_stream{suffix}")
+    made.allocator().set_record_stream_fn(ctypes.cast(record, ctypes.c_void_p).value)
+    return made
 
 
 def commit(

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 
 import torch
 
-from . import Audience, Device, Model, ModelTensor, Pond, Tensor, VersionInfo
+from . import Audience, Device, Model, ModelTensor, Pond, StreamPool, Tensor, VersionInfo
 
 def tensor(source: Tensor | ModelTensor) -> torch.Tensor:
     """A torch tensor of the same memory, which keeps the lease. Where this torch cannot take the
@@ -26,6 +26,35 @@ def use_pond(
 
     Raises ``DriverError`` on the software driver, where torch has no GPU to allocate on.
     """
+
+def pool(group: str, *, pond: Pond | None = None, device: object = None) -> StreamPool:
+    """The stream-ordered pool of a group on one of torch's GPUs (the current one unless said), made if
+    there is none yet. It stays until the process ends."""
+
+def use_pool(
+    group: str, *, pond: Pond | None = None, device: object = None
+) -> AbstractContextManager[StreamPool]:
+    """Inside, what torch allocates on the GPU comes from a stream-ordered pool on the group's budget, on
+    every thread. Torch's caching allocator asks the pool for segments; no Python runs on that path. What
+    is still in use when the block ends stays valid.
+
+    Raises ``DriverError`` on the software driver, where torch has no GPU to allocate on.
+    """
+
+def graph_pool(
+    group: str, *, pond: Pond | None = None, device: object = None
+) -> torch.cuda.MemPool:
+    """Memory of a CUDA graph on the group's budget, for ``torch.cuda.graph(graph, pool=memory.id)``. Keep it
+    as long as the graph, and capture outside of ``use_pool``: there torch would use what is freed in the
+    capture for other tensors."""
+
+def replace_allocator(
+    group: str, *, pond: Pond | None = None, device: object = None
+) -> StreamPool:
+    """Has every allocation of torch in this process come from such a pool, without a cache of torch's own
+    in between. Call it before torch has allocated anything on a GPU. What cannot be had is a
+    ``RuntimeError`` that begins with "CUDA out of memory"; ``torch.cuda.memory_allocated`` and its like
+    know nothing of such an allocator, and ``StreamPool.stats`` has the numbers instead."""
 
 def commit(
     net: torch.nn.Module,

@@ -8,7 +8,7 @@ use millpond_trial::protocol::Order;
 use millpond_trial::{TrialPond, Worker};
 use millpond_view::units;
 
-use super::{Rows, TURNS, elastic_book};
+use super::{Rows, TURNS, elastic_book, pool};
 use crate::caches::{BATCH, CacheWork, Shape};
 use crate::ground::Ground;
 use crate::json::RowJson;
@@ -29,13 +29,17 @@ pub const NAMES: &[&str] = &[
     "elastic/kv-page-free",
     "elastic/kv-page-trim",
     elastic_book::NAME,
+    pool::NAMES[0],
+    pool::NAMES[1],
+    pool::NAMES[2],
+    pool::NAMES[3],
 ];
 
 const MIB: u64 = 1 << 20;
 /// The handles that a gigabyte is moved in.
 const LARGE: u64 = 64 * MIB;
 /// A group with room for everything but moves, and one that is full when a cache is.
-const ROOMY: &str = "bench-roomy";
+pub(super) const ROOMY: &str = "bench-roomy";
 const TIGHT: &str = "bench-tight";
 
 const RAW_GROWTH: &str = "cuMemCreate, cuMemMap of the same handles, one cuMemSetAccess";
@@ -73,29 +77,30 @@ pub fn run(ground: &Ground) -> Rows {
     rows.extend(moves(&card, bytes)?);
     rows.extend(pages(&card)?);
     rows.push(elastic_book::row()?);
+    rows.extend(pool::run(&card)?);
     pond.close()?;
     Ok(rows)
 }
 
 /// Where it is measured.
-struct Card<'a> {
+pub(super) struct Card<'a> {
     ground: &'a Ground,
     trial: &'a TrialPond,
     pond: &'a Pond,
-    device: String,
+    pub(super) device: String,
 }
 
 impl Card<'_> {
-    fn soft(&self) -> bool {
+    pub(super) fn soft(&self) -> bool {
         self.ground.card.soft
     }
 
     /// A quick look at a GPU has enough rounds to judge by.
-    fn rounds(&self, full: u32) -> u32 {
+    pub(super) fn rounds(&self, full: u32) -> u32 {
         if self.soft() { self.ground.count(10, 2) } else { self.ground.count(full, full.min(20)) }
     }
 
-    fn worker(&self) -> Result<Worker, CommandError> {
+    pub(super) fn worker(&self) -> Result<Worker, CommandError> {
         self.trial.worker("bench cache")
     }
 
@@ -119,12 +124,12 @@ fn set_limit(pond: &Pond, group: &str, bytes: u64) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn order(work: CacheWork) -> Order {
+pub(super) fn order(work: CacheWork) -> Order {
     Order::from(Measure::Cache(work))
 }
 
 /// Times that come in turns, apart.
-fn apart<const N: usize>(times: &[Duration]) -> [Samples; N] {
+pub(super) fn apart<const N: usize>(times: &[Duration]) -> [Samples; N] {
     std::array::from_fn(|kind| Samples::new(times.iter().skip(kind).step_by(N).copied().collect()))
 }
 

@@ -12,8 +12,12 @@ mod get;
 mod listing;
 mod memory;
 mod moves;
+mod pool;
 mod recovery;
 mod requests;
+mod transport;
+
+pub use transport::BATCH;
 
 use millpond::{Dtype, Pond, TensorSpec};
 
@@ -60,6 +64,7 @@ pub const SUBJECTS: &[Subject] = &[
     Subject { names: create::NAMES, run: Run::Pond(create::run) },
     Subject { names: get::NAMES, run: Run::Pond(get::run) },
     Subject { names: attach::NAMES, run: Run::Pond(attach::run) },
+    Subject { names: transport::NAMES, run: Run::Pond(transport::run) },
     Subject { names: moves::NAMES, run: Run::Pond(moves::run) },
     Subject { names: listing::NAMES, run: Run::Pond(listing::run) },
     Subject { names: death::NAMES, run: Run::Pond(death::run) },

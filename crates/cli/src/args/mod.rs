@@ -40,7 +40,7 @@ pub use model::{InspectAnyArgs, ModelsArgs, RetireArgs, RollbackArgs, SwapArgs, 
 pub use objects::{ConsentArgs, ListArgs, MoveArgs, RemoveArgs, Sort};
 pub use serve::{LogArgs, ServeArgs};
 pub use stop::{LogsArgs, StopArgs};
-pub use tensor::{CreateArgs, InspectArgs, LsArgs, RmArgs, TensorCommand};
+pub use tensor::{CreateArgs, HandleArgs, InspectArgs, LsArgs, RmArgs, TensorCommand};
 pub use transfer::{CopyArgs, Format, GetArgs, PutArgs, ZeroArgs};
 pub use upgrade::UpgradeArgs;
 pub use watch::{EventsArgs, GcArgs};
@@ -131,6 +131,8 @@ pub enum Command {
     #[command(hide = true)]
     Mover(LogArgs),
     #[command(hide = true)]
+    Host(LogArgs),
+    #[command(hide = true)]
     Opener(LogArgs),
     #[command(hide = true)]
     Worker(WorkerArgs),
@@ -147,6 +149,7 @@ impl Command {
                 | Command::Daemon(_)
                 | Command::Keeper(_)
                 | Command::Mover(_)
+                | Command::Host(_)
                 | Command::Opener(_)
         )
     }

@@ -1,7 +1,7 @@
 //! `millpond tensor …`.
 
 use clap::{Args, Subcommand, ValueEnum};
-use millpond_wire::{Audience, Dtype, Shape, TensorName};
+use millpond_wire::{Audience, Dtype, Shape, TensorName, TransportKind};
 
 use super::transfer::{CopyArgs, GetArgs, PutArgs, ZeroArgs};
 use super::{ConsentArgs, JsonArg, LifeArgs};
@@ -19,6 +19,7 @@ pub enum TensorCommand {
     #[command(visible_alias = "delete", alias = "remove")]
     Rm(RmArgs),
     Inspect(InspectArgs),
+    Handle(HandleArgs),
 }
 
 impl TensorCommand {
@@ -33,6 +34,7 @@ impl TensorCommand {
             TensorCommand::Ls(args) => args.json.json,
             TensorCommand::Rm(args) => args.json.json,
             TensorCommand::Inspect(args) => args.json.json,
+            TensorCommand::Handle(args) => args.json.json,
         }
     }
 }
@@ -50,7 +52,8 @@ and a note says which flags had no effect. `--zero` is refused for one that is s
 Examples:
   millpond tensor create acts/x --dtype bf16 --shape 4096,4096
   millpond tensor create counts --dtype i64 --shape 128 --zero --share group
-  millpond tensor create scratch --dtype u8 --shape 1048576 --ttl 1h")]
+  millpond tensor create scratch --dtype u8 --shape 1048576 --ttl 1h
+  millpond tensor create frames/x --dtype u8 --shape 1080,1920,3 --zero --transport ipc")]
 pub struct CreateArgs {
     /// A path-like name such as `acts/x`; everybody finds names under `public/`
     pub name: TensorName,
@@ -66,6 +69,9 @@ pub struct CreateArgs {
     /// Who may use it
     #[arg(long, alias = "audience", value_name = "WHO", value_enum, default_value_t)]
     pub share: Share,
+    /// How its memory is shared
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub transport: Transport,
     /// Refused with the reason: it would end the tensor with this command
     #[arg(long, hide = true)]
     pub ephemeral: bool,
@@ -96,6 +102,32 @@ impl From<Share> for Audience {
             Share::User => Audience::User,
             Share::Group => Audience::Group,
             Share::Everybody => Audience::Everybody,
+        }
+    }
+}
+
+/// How the memory of a tensor is shared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Transport {
+    /// A descriptor, for every program that uses Millpond; survives everything
+    #[default]
+    Vmm,
+    /// A handle of 64 bytes, for programs that know only CUDA IPC; survives everything but its host
+    Ipc,
+    /// A memory pool of the driver, for programs that import pools; survives everything
+    Mempool,
+    /// The driver is asked, and its answer passed on
+    #[value(hide = true)]
+    Fabric,
+}
+
+impl From<Transport> for TransportKind {
+    fn from(transport: Transport) -> Self {
+        match transport {
+            Transport::Vmm => TransportKind::Vmm,
+            Transport::Ipc => TransportKind::Ipc,
+            Transport::Mempool => TransportKind::Mempool,
+            Transport::Fabric => TransportKind::Fabric,
         }
     }
 }
@@ -158,6 +190,29 @@ pub struct InspectArgs {
     pub json: JsonArg,
 }
 
+/// Print the handle of an `ipc` tensor, for programs that know only CUDA IPC
+///
+/// Whoever has the 64 bytes can open the memory, whatever user that is. The memory begins where
+/// `cudaIpcOpenMemHandle` says, and the tensor at `offset` in it.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Bytes are printed in base64. With `--hold` the command holds a lease until Ctrl-C, SIGTERM or the
+end of its standard input, so that the memory cannot be freed meanwhile. Without it nothing keeps
+the tensor while the handle is used.
+
+Examples:
+  millpond tensor handle frames/x
+  millpond tensor handle frames/x --hold --json")]
+pub struct HandleArgs {
+    /// A name or UUID, or the first digits of a UUID
+    pub name: String,
+    /// Keep the tensor until Ctrl-C, SIGTERM or the end of standard input
+    #[arg(long)]
+    pub hold: bool,
+    #[command(flatten)]
+    pub json: JsonArg,
+}
+
 #[cfg(test)]
 mod tests {
     use clap::Parser;
@@ -178,6 +233,11 @@ mod tests {
         let args = create("acts/x --dtype torch.bfloat16 --shape 2x3 --share group").unwrap();
         assert_eq!((args.dtype, args.shape.dims()), (Dtype::Bf16, &[2, 3][..]));
         assert_eq!(Audience::from(args.share), Audience::Group);
+        assert_eq!(TransportKind::from(args.transport), TransportKind::Vmm);
+        for kind in TransportKind::ALL {
+            let args = create(&format!("x --dtype u8 --shape 1 --transport {kind}")).unwrap();
+            assert_eq!(TransportKind::from(args.transport), *kind);
+        }
         let error = |line: &str| create(line).unwrap_err().to_string();
         assert!(error("x --dtype f33 --shape 1").contains("unknown dtype 'f33'"));
         assert!(error("x --dtype f32 --shape 0").contains("no elements"));

@@ -74,6 +74,8 @@ pub fn print(event: &Event, no_trunc: bool, printer: &Printer) -> Outcome {
         EventKind::Gap
         | EventKind::LimitReached
         | EventKind::MoverLost
+        | EventKind::HostLost
+        | EventKind::TensorOrphaned
         | EventKind::GroupOver
         | EventKind::GroupLying
         | EventKind::GroupStuck

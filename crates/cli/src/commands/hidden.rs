@@ -1,5 +1,5 @@
-//! The daemon, a keeper that a daemon starts, and its movers: all get what they need through their
-//! standard input, from whoever starts them.
+//! The daemon, a keeper that a daemon starts, its movers and hosts: all get what they need through
+//! their standard input, from whoever starts them.
 
 use std::path::PathBuf;
 
@@ -65,6 +65,14 @@ pub fn mover(log: &LogArgs) -> Outcome {
     millpond_mover::give_up_rights().map_err(wrong_mover)?;
     start_log(log)?;
     millpond_mover::run_from_stdin().map_err(wrong_mover)
+}
+
+pub fn host(log: &LogArgs) -> Outcome {
+    // As for a mover.
+    let wrong_host = |error: millpond_host::HostError| wrong(serve::chain(&error));
+    millpond_host::give_up_rights().map_err(wrong_host)?;
+    start_log(log)?;
+    millpond_host::run_from_stdin().map_err(wrong_host)
 }
 
 /// `millpond worker`, for the demo.

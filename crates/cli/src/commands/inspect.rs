@@ -3,6 +3,7 @@
 use millpond::Pond;
 use millpond_view as view;
 use millpond_wire::message::{LeaseInfo, Life, TensorInfo};
+use millpond_wire::{Survives, TensorState};
 
 use crate::args::{Global, InspectArgs};
 use crate::error::Outcome;
@@ -65,8 +66,32 @@ fn facts(info: &TensorInfo) -> Vec<(&'static str, String)> {
         ("life", life(info)),
         ("created", format!("{} ({age} ago)", moment::zoned(info.created_unix_ms))),
         ("slab", format!("{}, {} at offset {}", info.slab, exact(info.slab_bytes), info.offset)),
+        ("transport", transport(info)),
+        ("survives", survives(info)),
         ("leases", info.leases.to_string()),
     ]
+}
+
+/// How its memory is shared, and whether another program made it.
+fn transport(info: &TensorInfo) -> String {
+    let adopted = if info.adopted { ", adopted" } else { "" };
+    format!("{}{adopted}", info.transport)
+}
+
+/// What its memory survives, with the process that it depends on.
+fn survives(info: &TensorInfo) -> String {
+    let but = match info.survives {
+        Survives::Everything => return info.survives.to_string(),
+        Survives::Host => "its host",
+        Survives::Owner => "its owner",
+    };
+    match (info.state, info.home_pid) {
+        (TensorState::Orphan, _) => {
+            format!("nothing: {but} has ended, and only who has it mapped still has it")
+        }
+        (_, 0) => format!("everything but the end of {but}"),
+        (_, pid) => format!("everything but the end of {but} (pid {pid})"),
+    }
 }
 
 /// Everything that ends it.
@@ -101,4 +126,29 @@ fn holders(leases: &[LeaseInfo]) -> Table {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use millpond_wire::TransportKind;
+
+    use super::*;
+    use crate::commands::tensor::samples;
+
+    #[test]
+    fn what_memory_survives_is_told_with_the_process_that_it_depends_on() {
+        let mut info = TensorInfo {
+            transport: TransportKind::Ipc,
+            adopted: true,
+            survives: Survives::Owner,
+            home_pid: 77,
+            ..samples::info(None, 7)
+        };
+        assert_eq!(transport(&info), "ipc, adopted");
+        assert_eq!(survives(&info), "everything but the end of its owner (pid 77)");
+        info.state = TensorState::Orphan;
+        assert!(survives(&info).starts_with("nothing: its owner has ended"), "{}", survives(&info));
+        info.survives = Survives::Everything;
+        assert_eq!(survives(&info), "everything");
+    }
 }

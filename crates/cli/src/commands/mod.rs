@@ -9,6 +9,7 @@ mod elastic;
 mod events;
 mod gc;
 mod group;
+mod handle;
 mod help;
 mod hidden;
 mod inspect;
@@ -54,6 +55,7 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         Command::Tensor(TensorCommand::Ls(args)) => tensor::list(args, global, printer),
         Command::Tensor(TensorCommand::Rm(args)) => objects::remove_tensors(args, global, printer),
         Command::Tensor(TensorCommand::Inspect(args)) => inspect::run(args, global, printer),
+        Command::Tensor(TensorCommand::Handle(args)) => handle::run(args, global, printer),
         Command::Load(args) => model::load(args, global, printer),
         Command::Models(args) => model::list(args, global, printer),
         Command::Inspect(args) => model::inspect(args, global, printer),
@@ -78,6 +80,7 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         Command::Daemon(args) => hidden::daemon(args, printer),
         Command::Keeper(log) => hidden::keeper(log),
         Command::Mover(log) => hidden::mover(log),
+        Command::Host(log) => hidden::host(log),
         Command::Opener(log) => opener::run(log, printer),
         Command::Worker(args) => hidden::worker(args, global, printer),
         Command::Janitor(args) => millpond_trial::janitor::run(&args.folder),

@@ -1,13 +1,14 @@
 //! `millpond status`.
 
 use millpond_view as view;
-use millpond_wire::message::{DeviceInfo, MoverInfo, ResourceUse, Status, UserAccount};
+use millpond_wire::GpuUuid;
+use millpond_wire::message::{DeviceInfo, HostInfo, MoverInfo, ResourceUse, Status, UserAccount};
 
 use crate::args::{Global, StatusArgs};
 use crate::error::Outcome;
 use crate::printer::{Printer, Tone};
 use crate::table::{Side, Table};
-use crate::{pond, units};
+use crate::{pond, units, users};
 
 pub fn run(args: &StatusArgs, global: &Global, printer: &Printer) -> Outcome {
     let pond = pond::connect(global)?;
@@ -107,6 +108,10 @@ fn facts(status: &Status) -> Vec<(&'static str, String)> {
         ("movers", movers(status)),
         ("journal", units::bytes(status.journal_bytes)),
     ];
+    if !status.hosts.is_empty() {
+        let movers = facts.iter().position(|(name, _)| *name == "movers").unwrap_or(0);
+        facts.insert(movers + 1, ("hosts", hosts(&status.hosts, |device| place(status, device))));
+    }
     if !status.loading.is_empty() {
         facts.push(("loading", format!("{} (from the configuration)", status.loading)));
     }
@@ -135,15 +140,35 @@ pub fn is_software(status: &Status) -> bool {
     status.devices.iter().any(|device| millpond_softgpu::is_software(&device.name))
 }
 
-fn movers(status: &Status) -> String {
-    let place = |mover: &MoverInfo| {
-        let device = status.devices.iter().find(|device| device.device == mover.device);
-        device.map_or_else(|| mover.device.to_string(), |device| format!("GPU {}", device.index))
+/// A GPU by its place in the pond's list.
+fn place(status: &Status, device: GpuUuid) -> String {
+    let found = status.devices.iter().find(|one| one.device == device);
+    found.map_or_else(|| device.to_string(), |found| format!("GPU {}", found.index))
+}
+
+fn hosts(hosts: &[HostInfo], place: impl Fn(GpuUuid) -> String) -> String {
+    let one = |host: &HostInfo| {
+        let (gpu, user) = (place(host.device), users::name(host.user));
+        let tensors = units::count(u64::from(host.tensors), "tensor");
+        let (bytes, context) = (units::bytes(host.bytes), units::bytes(host.context_bytes));
+        let sealed = if host.sealed { ", sealed" } else { "" };
+        format!(
+            "pid {} on {gpu} for {user}: {tensors}, {bytes}, and {context} for its context{sealed}",
+            host.pid
+        )
     };
+    hosts.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+fn movers(status: &Status) -> String {
     let one = |mover: &MoverInfo| {
         let moves = units::count(u64::from(mover.moves), "move");
         let moved = units::bytes(mover.moved_bytes);
-        format!("pid {} on {}: {moves} under way, {moved} moved", mover.pid, place(mover))
+        format!(
+            "pid {} on {}: {moves} under way, {moved} moved",
+            mover.pid,
+            place(status, mover.device)
+        )
     };
     let movers: Vec<String> = status.movers.iter().map(one).collect();
     if movers.is_empty() { "none".to_owned() } else { movers.join("; ") }
@@ -181,4 +206,34 @@ fn devices(status: &Status, no_trunc: bool) -> Table {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use millpond_wire::{Audience, HostId};
+
+    use super::*;
+
+    #[test]
+    fn a_host_is_told_with_whom_it_serves_and_what_it_costs() {
+        let device = GpuUuid([1; 16]);
+        let host = HostInfo {
+            host: HostId::random(),
+            device,
+            user: 4_000_000_000,
+            audience: Audience::User,
+            pid: 77,
+            tensors: 2,
+            bytes: 4 << 20,
+            context_bytes: 500 << 20,
+            sealed: true,
+        };
+        let open = HostInfo { pid: 78, tensors: 1, sealed: false, ..host.clone() };
+        let text = hosts(&[host, open], |_| "GPU 0".to_owned());
+        assert_eq!(
+            text,
+            "pid 77 on GPU 0 for 4000000000: 2 tensors, 4 MiB, and 500 MiB for its context, sealed; \
+             pid 78 on GPU 0 for 4000000000: 1 tensor, 4 MiB, and 500 MiB for its context"
+        );
+    }
 }

@@ -3,7 +3,7 @@
 use millpond::TensorSpec;
 use millpond_view as view;
 use millpond_wire::message::TensorInfo;
-use millpond_wire::{ErrorKind, Failure, TensorState};
+use millpond_wire::{ErrorKind, Failure, Survives, TensorState, TransportKind};
 
 use super::objects;
 use crate::args::{CreateArgs, Global, LsArgs};
@@ -24,7 +24,8 @@ pub fn create(args: &CreateArgs, global: &Global, printer: &Printer) -> Outcome 
     let mut spec = TensorSpec::new(args.name.as_str(), args.dtype, args.shape.dims())
         .share(args.share.into())
         .zero(args.zero)
-        .life(args.life.life());
+        .life(args.life.life())
+        .transport(args.transport.into());
     if let Some(device) = &args.device {
         spec = spec.device(pond::device(&pond, device)?);
     }
@@ -41,10 +42,17 @@ pub fn create(args: &CreateArgs, global: &Global, printer: &Printer) -> Outcome 
     Ok(())
 }
 
-/// The tensor that was found is as it was. `--zero` promises one that can be read at once: where it
-/// cannot, that is an error. A life is said only.
+/// The tensor that was found is as it was. `--zero` promises one that can be read at once, and a
+/// transport one that can be opened so: where it cannot, that is an error. A life is said only.
 fn say_what_was_not_done(args: &CreateArgs, info: &TensorInfo, printer: &Printer) -> Outcome {
     let name = shown_name(info);
+    let wanted = TransportKind::from(args.transport);
+    if info.transport != wanted {
+        let transport = info.transport;
+        let message = format!("tensor '{name}' already exists with the transport '{transport}'");
+        let hint = format!("`--transport {transport}`, or another name");
+        return Err(Failure::new(ErrorKind::Exists, message).hint(hint).into());
+    }
     if args.zero && info.state == TensorState::Writing {
         let message = format!("tensor '{name}' already exists and is still being written");
         let hint = format!("`millpond tensor zero {name}` fills it with zeroes");
@@ -79,11 +87,16 @@ pub fn list(args: &LsArgs, global: &Global, printer: &Printer) -> Outcome {
     printer.table(&table(&tensors, args.no_trunc))
 }
 
+/// Whether only those have it who had it before: its name is free.
+pub fn has_ended(info: &TensorInfo) -> bool {
+    matches!(info.state, TensorState::Deleted | TensorState::Orphan)
+}
+
 /// The name as it can be typed: with its owner where that is somebody else, or the identity.
 pub fn shown_name(info: &TensorInfo) -> String {
     match &info.name {
         // Its name may be another tensor's by now.
-        _ if info.state == TensorState::Deleted => info.tensor.to_string(),
+        _ if has_ended(info) => info.tensor.to_string(),
         None => info.tensor.to_string(),
         Some(name) if info.user == users::me() || name.is_public() => name.to_string(),
         Some(name) => format!("~{}/{name}", info.user),
@@ -94,7 +107,10 @@ fn table(tensors: &[TensorInfo], no_trunc: bool) -> Table {
     let short = |text: String, characters: usize| {
         if no_trunc { text } else { text.chars().take(characters).collect() }
     };
-    let mut table = Table::new(&[
+    // Most ponds have one kind of memory only: then these say nothing.
+    let any_kind = no_trunc || tensors.iter().any(|info| info.transport != TransportKind::Vmm);
+    let any_end = no_trunc || tensors.iter().any(|info| info.survives != Survives::Everything);
+    let mut columns = vec![
         ("NAME", Side::Left),
         ("ID", Side::Left),
         ("DTYPE", Side::Left),
@@ -105,18 +121,21 @@ fn table(tensors: &[TensorInfo], no_trunc: bool) -> Table {
         ("SHARE", Side::Left),
         ("USER", Side::Left),
         ("LEASES", Side::Right),
-        ("CREATED", Side::Left),
-    ])
-    .dispensable(&["SHARE", "USER", "GPU", "ID", "CREATED", "LEASES"])
-    .no_trunc(no_trunc);
+    ];
+    columns.extend(any_kind.then_some(("TRANSPORT", Side::Left)));
+    columns.extend(any_end.then_some(("SURVIVES", Side::Left)));
+    columns.push(("CREATED", Side::Left));
+    let mut table = Table::new(&columns)
+        .dispensable(&["SHARE", "USER", "GPU", "ID", "CREATED", "TRANSPORT", "LEASES"])
+        .no_trunc(no_trunc);
     for info in tensors {
         let name = match &info.name {
             // The name that it had; another tensor may have it by now.
-            Some(name) if info.state == TensorState::Deleted => name.to_string(),
+            Some(name) if has_ended(info) => name.to_string(),
             Some(_) => shown_name(info),
             None => "-".to_owned(),
         };
-        table.row(vec![
+        let mut cells = vec![
             name,
             short(info.tensor.to_string(), 8),
             info.dtype.to_string(),
@@ -127,21 +146,22 @@ fn table(tensors: &[TensorInfo], no_trunc: bool) -> Table {
             info.audience.to_string(),
             users::name(info.user),
             info.leases.to_string(),
-            format!("{} ago", units::age(info.created_unix_ms)),
-        ]);
+        ];
+        cells.extend(any_kind.then(|| info.transport.to_string()));
+        cells.extend(any_end.then(|| info.survives.to_string()));
+        cells.push(format!("{} ago", units::age(info.created_unix_ms)));
+        table.row(cells);
     }
     table
 }
 
 #[cfg(test)]
-mod tests {
-    use millpond_wire::{
-        Audience, Dtype, GpuUuid, Shape, SlabId, TensorId, TensorName, TensorState,
-    };
+pub mod samples {
+    use millpond_wire::{Audience, Dtype, GpuUuid, Shape, SlabId, TensorId, TensorName};
 
     use super::*;
 
-    fn info(name: Option<&str>, user: u32) -> TensorInfo {
+    pub fn info(name: Option<&str>, user: u32) -> TensorInfo {
         TensorInfo {
             tensor: TensorId::random(),
             name: name.map(|name| TensorName::new(name).unwrap()),
@@ -160,8 +180,18 @@ mod tests {
             offset: 0,
             leases: 3,
             life: millpond::Life::default(),
+            transport: TransportKind::Vmm,
+            adopted: false,
+            survives: Survives::Everything,
+            home_pid: 0,
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::samples::info;
+    use super::*;
 
     #[test]
     fn names_can_be_typed_as_they_are_shown() {
@@ -174,13 +204,37 @@ mod tests {
     }
 
     #[test]
-    fn a_deleted_tensor_is_listed_under_the_name_that_it_had() {
-        let deleted =
-            TensorInfo { state: TensorState::Deleted, ..info(Some("acts/x"), users::me()) };
-        let text = table(std::slice::from_ref(&deleted), false).render();
-        assert!(text.contains("acts/x") && text.contains("deleted"), "{text}");
-        // Another tensor may have the name by now, so it is not what can be typed.
-        assert_eq!(shown_name(&deleted), deleted.tensor.to_string());
+    fn a_tensor_that_has_ended_is_listed_under_the_name_that_it_had() {
+        for state in [TensorState::Deleted, TensorState::Orphan] {
+            let ended = TensorInfo { state, ..info(Some("acts/x"), users::me()) };
+            let text = table(std::slice::from_ref(&ended), false).render();
+            assert!(text.contains("acts/x") && text.contains(state.name()), "{text}");
+            // Another tensor may have the name by now, so it is not what can be typed.
+            assert_eq!(shown_name(&ended), ended.tensor.to_string());
+        }
+    }
+
+    #[test]
+    fn transports_are_listed_where_they_differ() {
+        let usual = info(Some("a"), users::me());
+        let text = table(std::slice::from_ref(&usual), false).render();
+        assert!(!text.contains("TRANSPORT") && !text.contains("SURVIVES"), "{text}");
+        let text = table(std::slice::from_ref(&usual), true).render();
+        assert!(text.contains("vmm") && text.contains("everything"), "{text}");
+        let pool = TensorInfo { transport: TransportKind::Mempool, ..usual.clone() };
+        let text = table(&[usual.clone(), pool], false).render();
+        assert!(text.contains("mempool") && !text.contains("SURVIVES"), "{text}");
+        let orphan = TensorInfo {
+            transport: TransportKind::Ipc,
+            survives: Survives::Owner,
+            adopted: true,
+            state: TensorState::Orphan,
+            ..usual.clone()
+        };
+        let text = table(&[usual, orphan], false).render();
+        for word in ["TRANSPORT", "ipc", "SURVIVES", "owner", "everything", "orphan"] {
+            assert!(text.contains(word), "{word} in {text}");
+        }
     }
 
     #[test]

@@ -140,7 +140,9 @@ mod tests {
             tidy(error, words.iter().map(OsString::from)).to_string()
         };
         assert!(said("moverr").contains("'moverr'"));
-        for (word, hidden) in [("moverr", "mover"), ("daemn", "daemon"), ("jenitor", "janitor")] {
+        for (word, hidden) in
+            [("moverr", "mover"), ("hosst", "host"), ("daemn", "daemon"), ("jenitor", "janitor")]
+        {
             assert!(!said(word).contains(&format!("'{hidden}'")), "{}", said(word));
         }
         assert!(said("statuss").contains("'status'"), "{}", said("statuss"));

@@ -148,7 +148,7 @@ fn failure(kind: ErrorKind) -> ReplyBody {
 fn grant(lease: LeaseId) -> ReplyBody {
     let info = TensorInfo { tensor: TensorId::random(), bytes: 128, ..samples::tensor_info() };
     let (lease, backing) = (Some((lease, Mode::ReadOnly, [1; 16])), Backing::default());
-    ReplyBody::Tensor(TensorGrant { info, lease, existed: false, backing })
+    ReplyBody::Tensor(TensorGrant { info, lease, existed: false, backing, event: None })
 }
 
 fn unnamed(tensor: TensorId, lease: LeaseId) -> Ask {
@@ -163,6 +163,7 @@ fn unnamed(tensor: TensorId, lease: LeaseId) -> Ask {
         zero: false,
         lease: Some(lease),
         life: Life::default(),
+        transport: millpond_wire::TransportKind::Vmm,
     };
     Ask { lease: Some(lease), ..Ask::new(RequestBody::TensorCreate(create)) }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use millpond_cuda::{Context, Event, MappedRange};
@@ -28,6 +28,10 @@ pub type BlockTable = millpond_elastic::BlockTable<GroupPages, Arc<GroupCredit>>
 /// Blocks that are ready, and committed or given up together with those of other ranks.
 pub type Prepared = millpond_elastic::Prepared<GroupPages, Arc<GroupCredit>>;
 
+/// Gives up what a pool over the cache does not use: so many bytes, if there are. Answers how many may
+/// follow when work is done.
+type Reclaim = Box<dyn Fn(u64) -> u64 + Send + Sync>;
+
 type Handler = Arc<dyn Fn(&PressureAsk) -> Offer + Send + Sync>;
 
 /// A saying of the end that the pond does not take within this time is not waited for.
@@ -51,6 +55,7 @@ pub(super) struct Shared {
     link: Arc<Link>,
     registry: Arc<Registry>,
     handler: Mutex<Option<Handler>>,
+    reclaim: OnceLock<Reclaim>,
     /// Blocks that are uncommitted with the next step.
     at_step: Mutex<Vec<Range<u64>>>,
     pid: u32,
@@ -114,6 +119,7 @@ impl ElasticCache {
             link,
             registry: Arc::clone(&core.elastic),
             handler: Mutex::new(None),
+            reclaim: OnceLock::new(),
             at_step: Mutex::new(Vec::new()),
             pid: process::current(),
             _pond: pond.clone(),
@@ -324,8 +330,19 @@ impl ElasticCache {
         self.engine().break_rule(mutation);
     }
 
-    fn engine(&self) -> &Engine {
+    pub(super) fn engine(&self) -> &Engine {
         self.shared.engine()
+    }
+
+    /// What was given back is others' to have at once.
+    pub(super) fn surrender(&self) {
+        self.shared.surrender();
+    }
+
+    /// Has this called before idle pages are given back, so that there are some.
+    pub(super) fn reclaim_with(&self, reclaim: impl Fn(u64) -> u64 + Send + Sync + 'static) {
+        // A cache is made for one pool, which says so once.
+        let _ = self.shared.reclaim.set(Box::new(reclaim));
     }
 }
 
@@ -363,6 +380,22 @@ impl Shared {
 
     /// Gives idle pages back: how many bytes, and how many follow when work is done.
     pub(super) fn trim(&self, bytes: u64) -> (u64, u64) {
+        if let Some(reclaim) = self.reclaim.get() {
+            let held = self.engine().held_bytes();
+            let follow = reclaim(bytes);
+            // The pool has given back what it could, down to the driver.
+            let given = held.saturating_sub(self.engine().held_bytes());
+            if given >= bytes {
+                return (given, 0);
+            }
+            let (more, deferred) = self.trim_idle(bytes - given);
+            let lacks = (bytes - given).saturating_sub(more);
+            return (given + more, (deferred + follow).min(lacks));
+        }
+        self.trim_idle(bytes)
+    }
+
+    fn trim_idle(&self, bytes: u64) -> (u64, u64) {
         match self.engine().trim(bytes) {
             Ok(trimmed) => (trimmed.bytes, trimmed.deferred_bytes),
             Err(error) => {

@@ -77,7 +77,7 @@ impl Giving {
             match next {
                 Ok(Unasked::Connected) => self.say_again(),
                 Ok(Unasked::Pressure(pressure)) => self.pressed(*pressure),
-                Err(RecvTimeoutError::Timeout) => {}
+                Ok(Unasked::AdoptedFreed(_)) | Err(RecvTimeoutError::Timeout) => {}
                 // The last cache is gone.
                 Err(RecvTimeoutError::Disconnected) => return,
             }

@@ -11,13 +11,15 @@ mod cache;
 mod credit;
 mod giving;
 mod pages;
+mod pool;
+mod pool_ground;
 mod registry;
 mod spec;
 mod waiter;
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use millpond_wire::{ErrorKind, Failure, GroupName};
 
@@ -25,6 +27,8 @@ pub use cache::{BlockTable, ElasticCache, Prepared};
 pub use credit::GroupCredit;
 pub use giving::{Offer, PressureAsk};
 pub use pages::GroupPages;
+pub use pool::{PoolBlock, PoolGraphMemory, PoolSpec, StreamPool};
+pub use pool_ground::PoolGround;
 pub(crate) use registry::Registry;
 pub use spec::ReserveSpec;
 
@@ -54,22 +58,30 @@ impl Pond {
     pub fn elastic(&self, group: &str) -> Result<Elastic> {
         let name = GroupName::new(group)
             .map_err(|error| Error::from(Failure::new(ErrorKind::Invalid, error.to_string())))?;
-        let seat = self.join_group(Some(name), None, None)?;
-        let own = std::env::var_os(LEDGER).map(PathBuf::from);
-        if let Some(own) = &own
-            && *own != seat.folder
-        {
-            let message = format!(
-                "this program runs under a limit of its own, and group '{}' is another one",
-                seat.name
-            );
-            return Err(Failure::new(ErrorKind::Denied, message)
-                .hint(format!("start it with `millpond run --group {}`", seat.name))
-                .into());
-        }
-        let limited = own.is_some();
-        Ok(Elastic { pond: self.clone(), group: seat.name, folder: seat.folder, limited })
+        in_group(self, Some(name))
     }
+}
+
+/// The caches of a group. Without a name they are on this program's own account: of the group that it
+/// runs in, or of one without a limit that ends with it.
+fn in_group(pond: &Pond, name: Option<GroupName>) -> Result<Elastic> {
+    let own = std::env::var_os(LEDGER).map(PathBuf::from);
+    let own_name = own.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());
+    let name = name.or_else(|| own_name.and_then(GroupName::of_folder));
+    let seat = pond.join_group(name, None, None)?;
+    if let Some(own) = &own
+        && *own != seat.folder
+    {
+        let message = format!(
+            "this program runs under a limit of its own, and group '{}' is another one",
+            seat.name
+        );
+        return Err(Failure::new(ErrorKind::Denied, message)
+            .hint(format!("start it with `millpond run --group {}`", seat.name))
+            .into());
+    }
+    let limited = own.is_some();
+    Ok(Elastic { pond: pond.clone(), group: seat.name, folder: seat.folder, limited })
 }
 
 impl Elastic {
@@ -93,6 +105,14 @@ impl Elastic {
     /// pond answers.
     pub fn reserve(&self, name: &str, spec: ReserveSpec) -> Result<ElasticCache> {
         ElasticCache::reserve(self, name, spec)
+    }
+
+    /// A stream-ordered pool on the budget of the group.
+    ///
+    /// # Errors
+    /// As for [`Elastic::reserve`].
+    pub fn pool(&self, spec: PoolSpec) -> Result<StreamPool> {
+        StreamPool::reserve(self, spec)
     }
 
     fn ledger(&self) -> Result<CString> {

@@ -10,6 +10,7 @@ use millpond_wire::CacheId;
 use super::cache::Shared;
 use super::giving::Giving;
 use crate::connection::lock;
+use crate::line::Listener;
 use crate::link::Link;
 use crate::{Error, Result};
 
@@ -32,9 +33,7 @@ impl Registry {
                 .name("millpond-elastic".to_owned())
                 .spawn(move || giving.serve(&told))
                 .map_err(|error| Error::system("starting the thread of caches", error))?;
-            let mut state = link.lock();
-            state.unasked = Some(tell);
-            state.session.listen(true);
+            link.lock().listen(Listener::Caches, Some(tell));
         }
         caches.insert(cache.id(), Arc::downgrade(cache));
         drop(caches);
@@ -47,10 +46,7 @@ impl Registry {
     pub(super) fn remove(&self, link: &Link, cache: CacheId) {
         let mut caches = lock(&self.caches);
         if caches.remove(&cache).is_some() && caches.is_empty() {
-            let mut state = link.lock();
-            state.unasked = None;
-            state.session.listen(false);
-            state.wake_watch();
+            link.lock().listen(Listener::Caches, None);
         }
     }
 

@@ -57,6 +57,12 @@ impl ReserveSpec {
         Self { blocks: Some((blocks, block_bytes)), ..Self::new(0) }
     }
 
+    /// The same cache with so many bytes of addresses.
+    pub(super) fn of_bytes(mut self, bytes: u64) -> Self {
+        self.bytes = bytes;
+        self
+    }
+
     /// Equal parts, for example the keys and the values of each layer. Each begins on a granule, and
     /// a commit of blocks commits them in every one. 1 by default.
     #[must_use]

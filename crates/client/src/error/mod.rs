@@ -6,12 +6,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use millpond_cuda::{CudaError, DriverError};
-use millpond_elastic::ElasticError;
+use millpond_cuda::{CudaError, DevicePtr, DriverError};
+use millpond_elastic::{ElasticError, PoolError};
 use millpond_wire::message::DecodeError;
 use millpond_wire::socket::SocketError;
-use millpond_wire::{ErrorKind, Failure, GpuUuid, ModelNameError, NameError, ShapeError};
+use millpond_wire::{
+    ErrorKind, Failure, GpuUuid, ModelNameError, NameError, ShapeError, TransportKind,
+};
 
+use crate::adopt::AdoptRefusal;
 use crate::users::UnknownUser;
 
 /// Why a call failed. [`Error::kind`] is the same list of kinds in every language.
@@ -68,6 +71,30 @@ pub enum Error {
         /// Which one.
         tensor: String,
     },
+    /// Memory of this program that cannot become a tensor without a copy.
+    #[error("the memory at {address} cannot be adopted: {reason}")]
+    Adopt {
+        /// Where it is.
+        address: DevicePtr,
+        /// Why not.
+        reason: AdoptRefusal,
+    },
+    /// The tensor's memory has no handle that CUDA alone can open.
+    #[error("tensor {tensor} has no handle: its transport is '{transport}', not 'ipc'")]
+    NoHandle {
+        /// Which one.
+        tensor: String,
+        /// How its memory is shared instead.
+        transport: TransportKind,
+    },
+    /// The tensor has no event that orders the streams of two processes.
+    #[error("tensor {tensor} has no event: {}", without_event(*transport))]
+    NoEvent {
+        /// Which one.
+        tensor: String,
+        /// How its memory is shared.
+        transport: TransportKind,
+    },
     /// The tensor's GPU is not visible to this process.
     #[error("{device} is not visible to this process")]
     DeviceNotVisible {
@@ -111,6 +138,10 @@ pub enum Error {
     /// A cache: sizes that are not possible, blocks that are not committed, no room and who has it.
     #[error(transparent)]
     Elastic(Box<ElasticError>),
+
+    /// A stream-ordered pool: no memory after everything was tried, a stream of another context.
+    #[error(transparent)]
+    Pool(Box<PoolError>),
 
     // The pond answered, and said no.
     /// The pond's own answer, with all that it said.
@@ -184,6 +215,13 @@ pub enum Error {
     Driver(#[from] CudaError),
 }
 
+fn without_event(transport: TransportKind) -> String {
+    match transport {
+        TransportKind::Ipc => "its memory was made by another program".to_owned(),
+        other => format!("its transport is '{other}', not 'ipc'"),
+    }
+}
+
 /// The end of a word for so many, and what they are.
 fn plural(number: usize) -> (&'static str, &'static str) {
     if number == 1 { ("", "is") } else { ("s", "are") }
@@ -203,6 +241,15 @@ impl From<ElasticError> for Error {
     }
 }
 
+impl From<PoolError> for Error {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Pages(error) => error.into(),
+            other => Error::Pool(Box::new(other)),
+        }
+    }
+}
+
 impl Error {
     /// The kind, from the one list that every language shares.
     #[must_use]
@@ -217,11 +264,19 @@ impl Error {
             | Error::ReadOnly { .. }
             | Error::OutOfBounds { .. }
             | Error::OtherContext { .. }
+            | Error::Adopt { .. }
+            | Error::NoHandle { .. }
+            | Error::NoEvent { .. }
             | Error::Forked { .. }
             | Error::InUse { .. }
             | Error::Closed
             | Error::PathTooLong { .. } => ErrorKind::Invalid,
             Error::File { .. } => ErrorKind::File,
+            Error::Pool(error) => match **error {
+                PoolError::OutOfMemory { .. } => ErrorKind::GpuFull,
+                PoolError::Driver(_) => ErrorKind::Driver,
+                _ => ErrorKind::Invalid,
+            },
             Error::Elastic(error) => match **error {
                 ElasticError::NeverFits { .. }
                 | ElasticError::AfterFreeing { .. }

@@ -4,10 +4,11 @@ use std::fmt;
 use std::path::Path;
 
 use millpond_client_core::HELLO;
-use millpond_elastic::ElasticError;
+use millpond_elastic::{ElasticError, PoolError};
 use millpond_wire::{Failure, Holder, Remedy, runtime_dir};
 
 use super::Error;
+use crate::adopt::AdoptRefusal;
 
 const SERVE: &str = "millpond serve";
 
@@ -40,7 +41,22 @@ impl Error {
                 "`--force` overwrites it".to_owned()
             }
             Error::Elastic(error) => return elastic_hint(error),
+            Error::Pool(error) => return pool_hint(error),
             Error::ReadOnly { .. } => "get it with `GetOptions::read_write()`".to_owned(),
+            Error::Adopt { reason: AdoptRefusal::OfThePond, .. } => {
+                "get the tensor that has it, or copy it into a new one".to_owned()
+            }
+            Error::Adopt { .. } => {
+                "create a tensor and copy into it (in Python, `copy=True`)".to_owned()
+            }
+            Error::NoHandle { .. } => {
+                "create it with `TensorSpec::transport(TransportKind::Ipc)`".to_owned()
+            }
+            Error::NoEvent { .. } => {
+                "create it with `TensorSpec::transport(TransportKind::Ipc)`, or \
+                                      publish: readers wait for that"
+                    .to_owned()
+            }
             Error::DeviceNotVisible { .. } => {
                 "check CUDA_VISIBLE_DEVICES and MILLPOND_DRIVER; `millpond status` shows the \
                  pond's driver and GPUs"
@@ -138,6 +154,14 @@ fn elastic_hint(error: &ElasticError) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+fn pool_hint(error: &PoolError) -> Option<String> {
+    match error {
+        PoolError::OutOfMemory { source, .. } => elastic_hint(source),
+        PoolError::OtherProcess { .. } => Some("make a pool in this process".to_owned()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

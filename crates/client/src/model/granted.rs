@@ -9,7 +9,7 @@ use std::sync::Arc;
 use millpond_client_core::Lost;
 use millpond_wire::fd::SealedMap;
 use millpond_wire::message::{PartInfo, ReplyBody, RequestBody, VersionGrant, VersionInfo};
-use millpond_wire::{ErrorKind, LeaseId, Mode, VersionId, caps};
+use millpond_wire::{ErrorKind, LeaseId, Mode, Transport, VersionId, caps};
 
 use super::ManifestMap;
 use super::version::label;
@@ -53,7 +53,10 @@ pub(crate) fn with_lease(
     let (Some(lost), true) = (answer.lost, granted == Some((lease, mode))) else {
         return Err(Error::Protocol(format!("its answer to {what} lacks the requested lease")));
     };
-    parts.iter().try_for_each(|part| part.backing.supported())?;
+    let other = |part: &&PartInfo| part.backing.transport != Transport::Vmm;
+    if let Some(part) = parts.iter().find(other) {
+        return Err(refuse_transport(&info, part));
+    }
     let mut fds = answer.fds;
     let announced = usize::try_from(slabs).unwrap_or(usize::MAX);
     if fds.len().checked_sub(usize::from(manifest)) != Some(announced) || announced > parts.len() {
@@ -68,6 +71,17 @@ pub(crate) fn with_lease(
     };
     let slabs = Slabs { version: info.version, lease, next: 0, count: parts.len(), here: fds };
     Ok(Granted { info, parts, manifest, lost, slabs })
+}
+
+/// Versions are mapped side by side, which only memory with a descriptor of its own can be.
+fn refuse_transport(info: &VersionInfo, part: &PartInfo) -> Error {
+    let message = format!(
+        "version '{}' cannot be used: it has memory of the transport '{}', and models are made of '{}' alone",
+        label(info),
+        part.backing.transport.name(),
+        Transport::Vmm.name()
+    );
+    Error::version(ErrorKind::Invalid, message, None)
 }
 
 /// Opens a manifest, and compares it with what the pond says about the version.

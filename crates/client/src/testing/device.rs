@@ -5,18 +5,22 @@ use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::ThreadId;
 
-use millpond_cuda::CudaError;
 use millpond_cuda::sys::Status;
-use millpond_wire::{LeaseId, Mode};
+use millpond_cuda::{CudaError, DevicePtr};
+use millpond_wire::{LeaseId, Mode, SlabId};
 
 use crate::connection::lock;
-use crate::slab_map::DeviceSide;
+use crate::slab_map::{DeviceSide, Reach};
 use crate::{Error, Result};
 
 /// What was asked, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     Map(u64),
+    /// A slab was opened by its handle, taken from a pool, used where it is.
+    Open(u64),
+    Pool(u64),
+    Own(u64),
     Synchronize(u32),
     Unmap(u64),
     Release(Vec<LeaseId>),
@@ -60,7 +64,7 @@ impl FakeDevice {
     }
 
     fn note(&self, act: Act) {
-        if !matches!(act, Act::Map(_)) {
+        if !matches!(act, Act::Map(_) | Act::Open(_) | Act::Pool(_) | Act::Own(_)) {
             lock(&self.callers).push(std::thread::current().id());
         }
         lock(&self.log).push(act);
@@ -94,11 +98,21 @@ impl DeviceSide for FakeDevice {
     type Memory = u64;
     type Placed = (u64, u64);
 
-    fn map(&self, _: &u32, _: BorrowedFd<'_>, _: u64, _: Mode) -> Result<u64, CudaError> {
+    fn map(&self, _: &u32, _: SlabId, reach: &Reach, _: u64, _: Mode) -> Result<u64, CudaError> {
         let mut next = lock(&self.next);
         *next += 1;
-        self.note(Act::Map(*next));
+        self.note(match reach {
+            Reach::Vmm(_) => Act::Map(*next),
+            Reach::Mempool(..) => Act::Pool(*next),
+            Reach::Ipc(_) => Act::Open(*next),
+            Reach::Own(_) => Act::Own(*next),
+        });
         Ok(*next)
+    }
+
+    /// Each is as large as the tests' slabs are, and the next begins far away.
+    fn extent(mapping: &u64) -> (DevicePtr, u64) {
+        (DevicePtr(*mapping << 30), 2 << 20)
     }
 
     fn synchronize(&self, context: &u32) -> Result<(), CudaError> {

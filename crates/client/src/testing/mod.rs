@@ -23,7 +23,8 @@ use tempfile::TempDir;
 pub(crate) use self::device::{Act, FakeDevice, FakeSink};
 pub(crate) use self::models::{FakeModels, SLAB, manifest_of};
 pub(crate) use self::samples::{
-    an_fd, change, event, failure, grant, info, page, publication, status, welcome, welcome_of,
+    an_fd, change, event, failure, grant, grant_of, info, page, publication, status, welcome,
+    welcome_of,
 };
 use crate::connection::{lock, ready};
 use crate::link::{Link, LinkConfig};

@@ -43,6 +43,8 @@ pub(crate) struct FakeVersion {
     pub(crate) manifest: Option<Vec<u8>>,
     /// Sizes that the pond says its slabs have.
     pub(crate) said: Option<u64>,
+    /// What the pond says they are made of.
+    pub(crate) backing: Backing,
 }
 
 pub(crate) struct State {
@@ -246,7 +248,13 @@ impl State {
         };
         let version = info.version;
         let manifest = Some(manifest.encode());
-        self.versions.push(FakeVersion { info, slabs, manifest, said: None });
+        self.versions.push(FakeVersion {
+            info,
+            slabs,
+            manifest,
+            said: None,
+            backing: Backing::default(),
+        });
         self.current = Some(version);
         version
     }
@@ -386,7 +394,13 @@ impl State {
             slab_bytes: slabs.len() as u64 * SLAB,
             ..version_info(tag.as_str(), self.device)
         };
-        self.versions.push(FakeVersion { info, slabs, manifest: None, said: None });
+        self.versions.push(FakeVersion {
+            info,
+            slabs,
+            manifest: None,
+            said: None,
+            backing: Backing::default(),
+        });
         let version = self.versions.last().unwrap();
         self.grant(version, stage.lease, Mode::ReadWrite)
     }
@@ -421,7 +435,7 @@ impl State {
 fn parts(version: &FakeVersion) -> Vec<PartInfo> {
     let part = |slab: &FakeSlab| {
         let bytes = version.said.unwrap_or(slab.memory.bytes());
-        PartInfo { tensor: slab.part, bytes, backing: Backing::default() }
+        PartInfo { tensor: slab.part, bytes, backing: version.backing }
     };
     version.slabs.iter().map(part).collect()
 }

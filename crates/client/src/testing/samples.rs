@@ -10,7 +10,7 @@ use millpond_wire::message::{
 };
 use millpond_wire::{
     Audience, Backing, Dtype, Epoch, ErrorKind, Failure, GpuUuid, LeaseId, Mode, PondId, Shape,
-    SlabId, TensorId, TensorName, TensorState, Token, page,
+    SlabId, Survives, TensorId, TensorName, TensorState, Token, TransportKind, page,
 };
 
 const POND: &str = "00000000-0000-4000-8000-000000000001";
@@ -53,12 +53,28 @@ pub(crate) fn info(name: &str) -> TensorInfo {
         offset: 256,
         leases: 1,
         life: Life::default(),
+        transport: TransportKind::Vmm,
+        adopted: false,
+        survives: Survives::Everything,
+        home_pid: 0,
     }
 }
 
 pub(crate) fn grant(info: TensorInfo, lease: LeaseId, mode: Mode) -> ReplyBody {
-    let (lease, backing) = (Some((lease, mode, [7; 16])), Backing::default());
-    ReplyBody::Tensor(TensorGrant { info, lease, existed: false, backing })
+    grant_of(info, lease, mode, Backing::default())
+}
+
+/// A grant of memory of some kind.
+pub(crate) fn grant_of(
+    mut info: TensorInfo,
+    lease: LeaseId,
+    mode: Mode,
+    backing: Backing,
+) -> ReplyBody {
+    (info.transport, info.adopted) = (backing.transport.kind(), backing.adopted);
+    info.survives = backing.survives();
+    let lease = Some((lease, mode, [7; 16]));
+    ReplyBody::Tensor(TensorGrant { info, lease, existed: false, backing, event: None })
 }
 
 pub(crate) fn failure(kind: ErrorKind) -> ReplyBody {
@@ -100,6 +116,7 @@ pub(crate) fn status() -> Status {
         runtime_dir: "/x".into(),
         lost_tensors: 0,
         movers: Vec::new(),
+        hosts: Vec::new(),
         program: "/millpond".into(),
         service: None,
         log_file: String::new(),

@@ -151,7 +151,8 @@ fn a_cache_is_opened_again_over_every_new_connection_and_closed_once() {
     drop(cache);
     assert_eq!(bench.charged(), 0);
     let is_close = |body: &RequestBody| matches!(body, RequestBody::CacheClose { .. });
-    assert_eq!(bench.pond.seen().iter().filter(|(_, body)| is_close(body)).count(), 2);
+    // The thread that opened them again may have had the last use of one.
+    eventually(|| bench.pond.seen().iter().filter(|(_, body)| is_close(body)).count() == 2);
     // Nobody listens any more, so nobody comes back.
     bench.pond.hang_up();
     pond.ping().unwrap();

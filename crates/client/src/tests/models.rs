@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use millpond_wire::message::RequestBody;
-use millpond_wire::{ErrorKind, LeaseId, TensorId};
+use millpond_wire::{Backing, ErrorKind, LeaseId, TensorId, Transport};
 
 use crate::connection::lock;
 use crate::testing::{Does, FakeModels, SLAB, manifest_of};
@@ -132,6 +132,21 @@ fn a_hostile_manifest_is_refused_and_the_lease_goes_back() {
             .pond
             .wait_for(|_, body| *body == RequestBody::LeaseRelease { leases: vec![LeaseId(1)] });
         assert_eq!(pond.live_leases(), 0);
+    }
+}
+
+#[test]
+fn a_version_of_memory_without_a_descriptor_is_refused_and_the_lease_goes_back() {
+    for transport in [Transport::Ipc([1; 64]), Transport::Mempool([1; 64])] {
+        let models = FakeModels::new();
+        models.add("v1", &[1]);
+        lock(&models.state).versions[0].backing = Backing { transport, adopted: false };
+        let pond = models.connect();
+        let error = pond.attach("m").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+        let text = error.to_string();
+        assert!(text.contains("'m@v1'") && text.contains(transport.name()), "{text}");
+        assert_eq!(models.released(), [LeaseId(1)]);
     }
 }
 

@@ -1,19 +1,20 @@
 //! The order in which leases end.
 
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use millpond_cuda::DevicePtr;
 use millpond_cuda::sys::Status;
 use millpond_wire::{LeaseId, Mode, SlabId};
 
 use crate::connection::lock;
 use crate::retire::{Release, Retire, RetireList, ToUnmap};
-use crate::slab_map::{SlabMap, SlabMapping};
+use crate::slab_map::{DeviceSide, Reach, SlabMap, SlabMapping};
 use crate::testing::{Act, FakeDevice, FakeSink, an_fd, eventually};
 
 const SECOND: Duration = Duration::from_secs(5);
+const SLAB: u64 = 2 << 20;
 
 struct Bench {
     device: Arc<FakeDevice>,
@@ -38,8 +39,18 @@ impl Bench {
         self.retire.list(&context)
     }
 
+    fn reach(
+        &self,
+        context: u32,
+        slab: SlabId,
+        mode: Mode,
+        reach: &Reach,
+    ) -> crate::Result<Arc<SlabMapping<FakeDevice>>> {
+        self.slabs.get(&self.list(context), slab, SLAB, mode, reach)
+    }
+
     fn map(&self, context: u32, slab: SlabId, mode: Mode) -> Arc<SlabMapping<FakeDevice>> {
-        self.slabs.get(&self.list(context), slab, 2 << 20, mode, an_fd().as_fd()).unwrap()
+        self.reach(context, slab, mode, &Reach::Vmm(an_fd())).unwrap()
     }
 }
 
@@ -179,4 +190,73 @@ fn threads_end_when_nothing_is_left() {
     assert!(bench.retire.flush(SECOND));
     // Ours and the bench's; the thread has let go.
     eventually(|| Arc::strong_count(&list) == 2);
+}
+
+#[test]
+fn memory_without_modes_is_opened_once_and_closed_after_the_work() {
+    for (reach, opened) in
+        [(Reach::Ipc([1; 64]), Act::Open(1)), (Reach::Mempool(an_fd(), [1; 64]), Act::Pool(1))]
+    {
+        let bench = Bench::new();
+        let slab = SlabId::random();
+        let get = |mode| bench.reach(1, slab, mode, &reach).unwrap();
+        let (reader, writer) = (get(Mode::ReadOnly), get(Mode::ReadWrite));
+        assert!(Arc::ptr_eq(&reader, &writer), "it is open for both");
+        bench.device.set_busy(Some(1));
+        drop_lease(1, reader);
+        drop_lease(2, writer);
+        assert!(!bench.retire.flush(Duration::from_millis(30)));
+        assert_eq!(bench.device.acts(), [opened], "nothing is closed while work runs");
+        bench.device.set_busy(None);
+        assert!(bench.retire.flush(SECOND));
+        let acts = bench.device.acts();
+        let closed = acts.iter().position(|act| *act == Act::Unmap(1)).unwrap();
+        assert_eq!(acts[closed - 1], Act::Synchronize(1));
+        assert!(matches!(&acts[closed + 1], Act::Release(some) if some.contains(&LeaseId(2))));
+        assert_eq!(acts.iter().filter(|act| matches!(act, Act::Unmap(_))).count(), 1);
+        // Another context has an opening of its own, and so has the next get.
+        let other = bench.reach(2, slab, Mode::ReadOnly, &reach).unwrap();
+        let again = get(Mode::ReadOnly);
+        assert!(!Arc::ptr_eq(&other, &again));
+        assert_eq!(bench.slabs.len(), 2);
+    }
+}
+
+#[test]
+fn memory_that_is_smaller_than_was_said_goes_back_unused() {
+    let bench = Bench::new();
+    let slab = SlabId::random();
+    for reach in [Reach::Vmm(an_fd()), Reach::Ipc([1; 64]), Reach::Mempool(an_fd(), [1; 64])] {
+        let list = bench.list(1);
+        let get = |bytes| bench.slabs.get(&list, slab, bytes, Mode::ReadOnly, &reach);
+        let before = bench.device.acts().len();
+        let error = get(SLAB + 1).unwrap_err();
+        assert_eq!(error.kind(), millpond_wire::ErrorKind::Protocol, "{error}");
+        let acts = bench.device.acts();
+        assert!(matches!(acts[before..], [_, Act::Unmap(_)]), "{acts:?}");
+        assert_eq!(bench.slabs.len(), 0);
+    }
+    // What is open already is not believed to be larger either, and stays for who has it.
+    let reach = Reach::Ipc([1; 64]);
+    let held = bench.reach(1, slab, Mode::ReadOnly, &reach).unwrap();
+    let opened = bench.device.acts().len();
+    assert!(bench.slabs.get(&bench.list(1), slab, SLAB + 1, Mode::ReadOnly, &reach).is_err());
+    assert_eq!(bench.device.acts().len(), opened);
+    assert_eq!(bench.slabs.len(), 1);
+    drop_lease(1, held);
+    assert!(bench.retire.flush(SECOND));
+    assert_eq!(bench.slabs.len(), 0);
+}
+
+#[test]
+fn addresses_are_known_while_something_is_mapped_there() {
+    let bench = Bench::new();
+    let held = bench.map(1, SlabId::random(), Mode::ReadOnly);
+    let (start, bytes) = FakeDevice::extent(held.mapping().unwrap());
+    let overlaps = |at: u64, bytes| bench.slabs.overlaps(DevicePtr(at), bytes);
+    assert!(overlaps(start.0, 1) && overlaps(start.0 + bytes - 1, 1) && overlaps(start.0 - 1, 2));
+    assert!(!overlaps(start.0 - 1, 1) && !overlaps(start.0 + bytes, 1));
+    drop_lease(1, held);
+    assert!(bench.retire.flush(SECOND));
+    assert!(!overlaps(start.0, 1));
 }

@@ -46,6 +46,7 @@ impl Bench {
                             lease: None,
                             existed: false,
                             backing: Backing::default(),
+                            event: None,
                         };
                         return Does::Reply(ReplyBody::Tensor(grant));
                     }

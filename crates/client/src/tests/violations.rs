@@ -3,10 +3,10 @@
 use std::os::fd::OwnedFd;
 
 use millpond_wire::message::{ReplyBody, RequestBody};
-use millpond_wire::{ErrorKind, LeaseId, Mode, caps, memfd};
+use millpond_wire::{Backing, ErrorKind, LeaseId, Mode, Transport, caps, memfd};
 
 use crate::answer::Answer;
-use crate::testing::{Does, FakePond, an_fd, grant, info};
+use crate::testing::{Does, FakePond, an_fd, grant, grant_of, info};
 use crate::{Error, grant as check};
 
 /// What a ping meets if it is answered so.
@@ -74,6 +74,28 @@ fn a_grant_has_the_lease_that_was_asked_for_and_one_descriptor() {
     let unknown = Answer { lost: None, ..answer(good(), 1) };
     assert!(check::with_lease("a test", unknown, lease, Mode::ReadOnly).is_err());
     assert!(check::without_lease("a test", answer(good(), 1)).is_err());
+}
+
+#[test]
+fn a_descriptor_comes_where_the_transport_has_one() {
+    let lease = LeaseId(5);
+    let with = |transport, fds| {
+        let backing = Backing { transport, adopted: false };
+        let body = grant_of(info("x"), lease, Mode::ReadOnly, backing);
+        check::with_lease("a test", answer(body, fds), lease, Mode::ReadOnly)
+    };
+    assert!(with(Transport::Ipc([1; 64]), 0).is_ok());
+    assert!(with(Transport::Mempool([1; 64]), 1).is_ok());
+    for (transport, fds) in [
+        (Transport::Vmm, 0),
+        (Transport::Mempool([1; 64]), 0),
+        (Transport::Mempool([1; 64]), 2),
+        (Transport::Ipc([1; 64]), 1),
+    ] {
+        let error = with(transport, fds).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Protocol);
+        assert!(error.to_string().contains(transport.name()), "{error}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::error::CudaError;
 use crate::sys::{
     AllocNodeParameters, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdevice, CUdeviceptr, CUgraph,
-    CUgraphExec, CUgraphNode, CUstream, CudaTable,
+    CUgraphExec, CUgraphNode, CUstream, CudaTable, constants,
 };
 use std::ptr;
 
@@ -62,6 +62,27 @@ pub unsafe fn is_capturing(table: &CudaTable, stream: CUstream) -> Result<u32, C
     // SAFETY: the out-pointer is valid for the call; the caller vouches for the stream.
     unsafe { call!(table, cuStreamIsCapturing(stream, &raw mut status)) }?;
     Ok(status)
+}
+
+/// `cuStreamGetCaptureInfo` (version 2), the number of the capture alone; `None` where there is none.
+///
+/// # Errors
+/// As [`is_capturing`].
+///
+/// # Safety
+/// `stream` is null or alive.
+pub unsafe fn capture_id(table: &CudaTable, stream: CUstream) -> Result<Option<u64>, CudaError> {
+    let (mut status, mut id) = (0, 0);
+    let (graph, nodes, count) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+    // SAFETY: the first two out-pointers are valid for the call, and the driver takes null for the
+    // others; the caller vouches for the stream.
+    unsafe {
+        call!(
+            table,
+            cuStreamGetCaptureInfo_v2(stream, &raw mut status, &raw mut id, graph, nodes, count)
+        )
+    }?;
+    Ok((status != constants::CAPTURE_STATUS_NONE).then_some(id))
 }
 
 /// `cuStreamGetCaptureInfo` (version 2).

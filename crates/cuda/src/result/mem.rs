@@ -7,7 +7,7 @@ use crate::sys::{
 };
 use cudarc::driver::sys::{CUmemAccess_flags, CUmemLocationType};
 use std::ffi::{c_int, c_void};
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr;
 
 /// `cuMemCreate`. Needs `cuInit` but no context.
@@ -104,15 +104,7 @@ pub unsafe fn export(
             )
         )
     }?;
-    if fd < 0 {
-        return Err(CudaError::refused("cuMemExportToShareableHandle", format!("fd {fd}")));
-    }
-    // SAFETY: on success the driver opened the fd for us and keeps no claim to it.
-    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-    // An fd that slips into a child keeps the memory alive there; drivers differ in what they set.
-    rustix::io::fcntl_setfd(&fd, rustix::io::FdFlags::CLOEXEC)
-        .map_err(|error| CudaError::refused("cuMemExportToShareableHandle", error.to_string()))?;
-    Ok(fd)
+    super::owned_fd("cuMemExportToShareableHandle", fd)
 }
 
 /// `cuMemImportFromShareableHandle` from a POSIX file descriptor, which stays the caller's.

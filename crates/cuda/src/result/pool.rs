@@ -3,9 +3,10 @@
 use crate::error::CudaError;
 use crate::sys::{
     CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolPtrExportData, CUmemoryPool,
-    CUstream, CudaTable, PoolProperties,
+    CUstream, CudaTable, PoolProperties, constants,
 };
 use std::ffi::{c_int, c_void};
+use std::os::fd::OwnedFd;
 use std::ptr;
 
 /// `cuMemAllocAsync` from the current pool of the stream's device.
@@ -204,23 +205,21 @@ pub unsafe fn access(
     Ok(flags)
 }
 
-/// `cuMemPoolExportToShareableHandle` as a file descriptor, which the caller owns.
+/// `cuMemPoolExportToShareableHandle` as a POSIX file descriptor, with close-on-exec set.
 ///
 /// # Errors
 /// `INVALID_VALUE` for a pool that was not made to be exported.
 ///
 /// # Safety
 /// `pool` is alive.
-pub unsafe fn export_fd(
-    table: &CudaTable,
-    pool: CUmemoryPool,
-    handle_type: u32,
-) -> Result<c_int, CudaError> {
+pub unsafe fn export_fd(table: &CudaTable, pool: CUmemoryPool) -> Result<OwnedFd, CudaError> {
     let mut fd: c_int = -1;
     let out = (&raw mut fd).cast::<c_void>();
-    // SAFETY: the out-pointer is valid for an `int`; the caller vouches for the pool.
-    unsafe { call!(table, cuMemPoolExportToShareableHandle(out, pool, handle_type, 0)) }?;
-    Ok(fd)
+    let kind = constants::HANDLE_POSIX_FD;
+    // SAFETY: for this handle type the driver writes one `int` to the out-pointer; the caller
+    // vouches for the pool.
+    unsafe { call!(table, cuMemPoolExportToShareableHandle(out, pool, kind, 0)) }?;
+    super::owned_fd("cuMemPoolExportToShareableHandle", fd)
 }
 
 /// `cuMemPoolImportFromShareableHandle` of a file descriptor, which stays the caller's.

@@ -51,6 +51,21 @@ pub unsafe fn query(table: &CudaTable, stream: CUstream) -> Result<(), CudaError
     unsafe { call!(table, cuStreamQuery(stream)) }
 }
 
+/// `cuStreamGetId`: a number that no other stream of the process ever has, unlike a handle.
+///
+/// # Errors
+/// `INVALID_CONTEXT` for a default stream when this thread has no context. `STREAM_CAPTURE_UNSUPPORTED` for a
+/// stream that captures, whose capture is broken then.
+///
+/// # Safety
+/// `stream` is null or alive.
+pub unsafe fn id(table: &CudaTable, stream: CUstream) -> Result<u64, CudaError> {
+    let mut id = 0;
+    // SAFETY: the out-pointer is valid for the call; the caller vouches for the stream.
+    unsafe { call!(table, cuStreamGetId(stream, &raw mut id)) }?;
+    Ok(id)
+}
+
 /// `cuStreamWaitEvent`: later work of the stream waits for the event.
 ///
 /// # Errors

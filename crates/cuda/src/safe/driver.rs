@@ -121,10 +121,14 @@ impl Driver {
         let path = found.unwrap_or_else(|| library.path().to_owned());
         // What this crate imports is the pond's, and its owner pays: where the preloaded library
         // keeps a limit, its own import says so. Otherwise every importer would be charged in full.
-        let shared = global_symbol(c"millpond_preload_import");
-        let lookup = |name: &'static str| match name {
-            "cuMemImportFromShareableHandle" if !shared.is_null() => shared,
-            name => library.symbol(name),
+        let shared = [
+            ("cuMemImportFromShareableHandle", global_symbol(c"millpond_preload_import")),
+            ("cuIpcOpenMemHandle_v2", global_symbol(c"millpond_preload_open")),
+            ("cuMemPoolImportPointer", global_symbol(c"millpond_preload_import_pointer")),
+        ];
+        let lookup = |name: &'static str| {
+            let shared = shared.iter().find(|(of, symbol)| *of == name && !symbol.is_null());
+            shared.map_or_else(|| library.symbol(name), |(_, symbol)| *symbol)
         };
         // SAFETY: a libcuda exports these symbols with these signatures, and is never unloaded; the
         // preloaded library's import has the signature of the one that it stands for.

@@ -44,10 +44,20 @@ impl Event {
         Self::with_flags(context, constants::EVENT_BLOCKING_SYNC)
     }
 
-    fn with_flags(context: &Context, flags: u32) -> Result<Self, CudaError> {
+    pub(super) fn with_flags(context: &Context, flags: u32) -> Result<Self, CudaError> {
         let _bound = context.bind()?;
         let raw = result::event::create(context.table(), flags)?;
-        Ok(Self { owned: Arc::new(Owned { context: context.clone(), raw }) })
+        Ok(Self::from_raw(context, raw))
+    }
+
+    /// Takes over an event that was just made or opened in a context.
+    pub(super) fn from_raw(context: &Context, raw: CUevent) -> Self {
+        Self { owned: Arc::new(Owned { context: context.clone(), raw }) }
+    }
+
+    /// The context that it was made in.
+    pub(super) fn context(&self) -> &Context {
+        &self.owned.context
     }
 
     /// The raw event of the `result` layer.

@@ -1,4 +1,4 @@
-//! Memory made visible at addresses, and checked access to it.
+//! Memory made visible at addresses.
 
 use super::allocation::Allocation;
 use super::context::Context;
@@ -8,7 +8,6 @@ use super::report_drop;
 use crate::error::CudaError;
 use crate::sys::constants;
 use crate::{result, to_usize};
-use std::ffi::c_void;
 
 /// What a device may do with a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,69 +171,31 @@ impl Mapping {
     /// # Errors
     /// `INVALID_VALUE` unless `bytes` from there on lie inside the mapping.
     pub fn at(&self, offset: u64, bytes: u64) -> Result<DevicePtr, CudaError> {
-        let inside = offset.checked_add(bytes).is_some_and(|end| end <= self.bytes);
-        inside.then(|| DevicePtr(self.start.0 + offset)).ok_or_else(|| {
-            let size = self.bytes;
-            let detail = format!("{bytes} bytes at offset {offset} of a mapping of {size} bytes");
-            CudaError::refused("Mapping::at", detail)
-        })
+        self.span().at(offset, bytes)
     }
 
-    /// Copies into the device's memory and waits for the device to have done so.
+    /// As [`DeviceSpan::copy_from_host`](super::DeviceSpan::copy_from_host).
     ///
     /// # Errors
-    /// `INVALID_VALUE` outside of the mapping and in a read-only one; errors of earlier work.
+    /// As there.
     pub fn copy_from_host(&self, offset: u64, source: &[u8]) -> Result<(), CudaError> {
-        let target = self.at(offset, source.len() as u64)?;
-        if source.is_empty() {
-            return Ok(());
-        }
-        let _bound = self.context.bind()?;
-        let from = source.as_ptr().cast::<c_void>();
-        // SAFETY: the target was checked, and the source is a slice that the call is done with
-        // when it returns.
-        unsafe {
-            result::copy::host_to_device(self.context.table(), target.0, from, source.len())
-        }?;
-        self.wait_for_legacy_stream()
+        self.span().copy_from_host(offset, source)
     }
 
-    /// Copies out of the device's memory and waits.
+    /// As [`DeviceSpan::copy_to_host`](super::DeviceSpan::copy_to_host).
     ///
     /// # Errors
-    /// `INVALID_VALUE` outside of the mapping; errors of earlier work.
+    /// As there.
     pub fn copy_to_host(&self, offset: u64, target: &mut [u8]) -> Result<(), CudaError> {
-        let source = self.at(offset, target.len() as u64)?;
-        if target.is_empty() {
-            return Ok(());
-        }
-        let _bound = self.context.bind()?;
-        let to = target.as_mut_ptr().cast::<c_void>();
-        // SAFETY: the source was checked, the target is a slice, and the call waits.
-        unsafe { result::copy::device_to_host(self.context.table(), to, source.0, target.len()) }
+        self.span().copy_to_host(offset, target)
     }
 
-    /// Fills bytes and waits for the device to have done so.
+    /// As [`DeviceSpan::memset`](super::DeviceSpan::memset).
     ///
     /// # Errors
-    /// `INVALID_VALUE` outside of the mapping and in a read-only one; errors of earlier work.
+    /// As there.
     pub fn memset(&self, offset: u64, bytes: u64, value: u8) -> Result<(), CudaError> {
-        let target = self.at(offset, bytes)?;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let _bound = self.context.bind()?;
-        let table = self.context.table();
-        // SAFETY: the target was checked.
-        unsafe { result::copy::fill_u8(table, target.0, value, to_usize(bytes)) }?;
-        self.wait_for_legacy_stream()
-    }
-
-    /// A fill, and a copy from memory that is not pinned, return before the device has written:
-    /// measured on an H200, unmapping right after a "synchronous" copy loses the context.
-    fn wait_for_legacy_stream(&self) -> Result<(), CudaError> {
-        // SAFETY: null is the legacy stream of the current context.
-        unsafe { result::stream::synchronize(self.context.table(), std::ptr::null_mut()) }
+        self.span().memset(offset, bytes, value)
     }
 }
 

@@ -7,22 +7,27 @@
 
 mod allocation;
 mod broken;
-mod buffer;
 mod capture;
 mod choice;
 mod context;
 mod device;
 mod driver;
 mod event;
+mod fill_graph;
+mod linear;
 mod mapped_range;
 mod mapping;
 mod module;
 mod nvml;
+mod opened;
 mod pending;
 mod pinned;
 mod pointer;
 mod pool;
 mod range;
+pub mod share;
+mod shared_pool;
+mod span;
 mod stream;
 mod stream_buffer;
 mod touch;
@@ -30,22 +35,27 @@ mod uuid;
 
 pub use allocation::{Allocation, AllocationInfo, Granularity};
 pub use broken::broken_driver;
-pub use buffer::DeviceBuffer;
 pub use capture::CaptureModeGuard;
 pub use choice::DriverChoice;
 pub use context::{Context, ContextGuard, MemoryInfo, PrimaryState};
 pub use device::{Device, DeviceAttribute};
 pub use driver::{Driver, DriverKind, DriverVersion};
 pub use event::Event;
+pub use fill_graph::FillGraph;
+pub use linear::LinearMemory;
 pub use mapped_range::MappedRange;
 pub use mapping::{Access, Mapping};
 pub use module::{Function, LaunchConfig, Module};
 pub use nvml::{Nvml, NvmlDevice, NvmlMemoryInfo, NvmlProcess};
+pub use opened::{IpcEvent, OpenedMemory};
 pub use pending::PendingCopy;
 pub use pinned::{HostPages, PinnedBuffer};
 pub use pointer::DevicePtr;
 pub use pool::MemoryPool;
 pub use range::AddressRange;
+pub use share::{ForeignMemory, MemoryKind, MemoryRange};
+pub use shared_pool::{PoolMemory, SharedPool};
+pub use span::DeviceSpan;
 pub use stream::Stream;
 pub use stream_buffer::StreamBuffer;
 pub use touch::TouchKernel;
@@ -73,9 +83,10 @@ mod tests {
     #[test]
     fn everything_may_move_between_threads() {
         fn check<T: Send + Sync>() {}
-        check::<(Driver, Device, Context, Allocation, AddressRange, Mapping, DeviceBuffer)>();
+        check::<(Driver, Device, Context, Allocation, AddressRange, Mapping, LinearMemory)>();
         check::<(Stream, Event, Module, Function, TouchKernel, PinnedBuffer, PendingCopy, HostPages)>(
         );
         check::<(Nvml, NvmlDevice, MemoryPool, MappedRange)>();
+        check::<(OpenedMemory, IpcEvent, SharedPool, PoolMemory, ForeignMemory, DeviceSpan<'_>)>();
     }
 }

@@ -1,7 +1,7 @@
 //! Copies between pinned memory and the device that run while the host does something else.
 
-use super::mapping::Mapping;
 use super::pinned::PinnedBuffer;
+use super::span::DeviceSpan;
 use super::stream::Stream;
 use crate::error::CudaError;
 use crate::result;
@@ -21,15 +21,15 @@ pub struct PendingCopy {
 }
 
 impl Stream {
-    /// Queues a copy of a part of a pinned buffer to an offset of a mapping, which must stay
-    /// until it is done; see [`Mapping`].
+    /// Queues a copy of a part of a pinned buffer to an offset of device memory, which must stay
+    /// until it is done; see [`Mapping`](super::Mapping).
     ///
     /// # Errors
-    /// `INVALID_VALUE` outside of the mapping or the buffer and in a read-only mapping. The
+    /// `INVALID_VALUE` outside of the memory or the buffer and where the memory is read-only. The
     /// buffer is freed then.
-    pub fn copy_from_pinned(
+    pub fn copy_from_pinned<'a>(
         &self,
-        target: &Mapping,
+        target: impl Into<DeviceSpan<'a>>,
         offset: u64,
         buffer: PinnedBuffer,
         part: Range<usize>,
@@ -37,17 +37,18 @@ impl Stream {
         self.copies_from_pinned(target, buffer, [(offset, part)])
     }
 
-    /// Queues copies of parts of one pinned buffer, each to an offset of a mapping; see
+    /// Queues copies of parts of one pinned buffer, each to an offset of the memory; see
     /// [`Stream::copy_from_pinned`].
     ///
     /// # Errors
     /// As for one copy; those before the one that is refused may have happened.
-    pub fn copies_from_pinned(
+    pub fn copies_from_pinned<'a>(
         &self,
-        target: &Mapping,
+        target: impl Into<DeviceSpan<'a>>,
         buffer: PinnedBuffer,
         parts: impl IntoIterator<Item = (u64, Range<usize>)>,
     ) -> Result<PendingCopy, CudaError> {
+        let target = target.into();
         self.queue(buffer, |stream, buffer| {
             let table = stream.context().table();
             for (offset, part) in parts {
@@ -63,14 +64,14 @@ impl Stream {
         })
     }
 
-    /// Queues a copy from an offset of a mapping to a part of a pinned buffer. The mapping must
-    /// stay until it is done; see [`Mapping`].
+    /// Queues a copy from an offset of device memory to a part of a pinned buffer. The memory must
+    /// stay until it is done; see [`Mapping`](super::Mapping).
     ///
     /// # Errors
-    /// `INVALID_VALUE` outside of the mapping or the buffer. The buffer is freed then.
-    pub fn copy_to_pinned(
+    /// `INVALID_VALUE` outside of the memory or the buffer. The buffer is freed then.
+    pub fn copy_to_pinned<'a>(
         &self,
-        source: &Mapping,
+        source: impl Into<DeviceSpan<'a>>,
         offset: u64,
         buffer: PinnedBuffer,
         part: Range<usize>,
@@ -78,17 +79,18 @@ impl Stream {
         self.copies_to_pinned(source, buffer, [(offset, part)])
     }
 
-    /// Queues copies to parts of one pinned buffer, each from an offset of a mapping; see
+    /// Queues copies to parts of one pinned buffer, each from an offset of the memory; see
     /// [`Stream::copy_to_pinned`].
     ///
     /// # Errors
     /// As for one copy.
-    pub fn copies_to_pinned(
+    pub fn copies_to_pinned<'a>(
         &self,
-        source: &Mapping,
+        source: impl Into<DeviceSpan<'a>>,
         buffer: PinnedBuffer,
         parts: impl IntoIterator<Item = (u64, Range<usize>)>,
     ) -> Result<PendingCopy, CudaError> {
+        let source = source.into();
         self.queue(buffer, |stream, buffer| {
             let table = stream.context().table();
             for (offset, part) in parts {

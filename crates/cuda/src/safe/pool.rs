@@ -7,6 +7,7 @@ use super::stream::Stream;
 use crate::error::CudaError;
 use crate::sys::{CUmemoryPool, PoolProperties, constants};
 use crate::{result, to_usize};
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// A pool of stream-ordered memory: the program's own, or a device's default one.
 ///
@@ -51,6 +52,26 @@ impl MemoryPool {
         properties: &PoolProperties,
     ) -> Result<Self, CudaError> {
         let raw = result::pool::create(device.driver().table(), properties)?;
+        Ok(Self { device: device.clone(), raw, owned: true })
+    }
+
+    /// A pool of this device that was made to be shared with other processes by descriptor.
+    ///
+    /// # Errors
+    /// What the driver answers.
+    pub fn exportable(device: &Device) -> Result<Self, CudaError> {
+        let mut properties = PoolProperties::of_device(device.ordinal());
+        properties.handle_types = constants::HANDLE_POSIX_FD;
+        Self::with_properties(device, &properties)
+    }
+
+    /// Takes part in a pool of another process. The fd stays the caller's.
+    ///
+    /// # Errors
+    /// What the driver answers to an fd that is none of its pools.
+    pub(super) fn import(device: &Device, fd: BorrowedFd<'_>) -> Result<Self, CudaError> {
+        let table = device.driver().table();
+        let raw = result::pool::import_fd(table, fd.as_raw_fd(), constants::HANDLE_POSIX_FD)?;
         Ok(Self { device: device.clone(), raw, owned: true })
     }
 

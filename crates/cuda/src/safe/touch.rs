@@ -2,9 +2,9 @@
 
 use super::context::Context;
 use super::mapped_range::MappedRange;
-use super::mapping::Mapping;
 use super::module::{Function, LaunchConfig, Module};
 use super::pointer::DevicePtr;
+use super::span::DeviceSpan;
 use super::stream::Stream;
 use crate::error::CudaError;
 use std::ffi::{CStr, c_void};
@@ -72,18 +72,20 @@ impl TouchKernel {
         unsafe { self.function.launch(stream, config, &mut parameters) }
     }
 
-    /// Queues the kernel over mappings, reading the whole source and writing the first 8 bytes
-    /// of the target. Both must stay until it is done, and so must this value; see [`Mapping`].
+    /// Queues the kernel over memory, reading the whole source and writing the first 8 bytes
+    /// of the target. Both must stay until it is done, and so must this value; see
+    /// [`Mapping`](super::Mapping).
     ///
     /// # Errors
     /// Errors of earlier work. A fault of this work shows when the stream is waited for.
-    pub fn touch(
+    pub fn touch<'a>(
         &self,
         stream: &Stream,
-        source: &Mapping,
-        target: &Mapping,
+        source: impl Into<DeviceSpan<'a>>,
+        target: impl Into<DeviceSpan<'a>>,
         duration: Duration,
     ) -> Result<(), CudaError> {
+        let source = source.into();
         self.touch_part(stream, source, 0..source.bytes(), target, 0, duration)
     }
 
@@ -92,23 +94,23 @@ impl TouchKernel {
     ///
     /// # Errors
     /// As [`Self::touch`]; parts that are not inside, or not so aligned.
-    pub fn touch_part(
+    pub fn touch_part<'a>(
         &self,
         stream: &Stream,
-        source: &Mapping,
+        source: impl Into<DeviceSpan<'a>>,
         part: Range<u64>,
-        target: &Mapping,
+        target: impl Into<DeviceSpan<'a>>,
         target_offset: u64,
         duration: Duration,
     ) -> Result<(), CudaError> {
         let bytes = part.end.saturating_sub(part.start);
-        let from = source.at(part.start, bytes)?;
-        let to = target.at(target_offset, 8)?;
+        let from = source.into().at(part.start, bytes)?;
+        let to = target.into().at(target_offset, 8)?;
         if !(from.0 | to.0).is_multiple_of(8) {
             let why = "the parts must begin at multiples of 8 bytes".to_owned();
             return Err(CudaError::refused("TouchKernel::touch_part", why));
         }
-        // SAFETY: both ranges are inside their mappings and aligned. If a mapping goes first, the
+        // SAFETY: both ranges are inside their memory and aligned. If the memory goes first, the
         // device faults; host memory is not involved. The driver waits for running kernels before
         // it unloads a module.
         unsafe { self.launch(stream, from, bytes, to, 8, duration) }

@@ -63,6 +63,13 @@ macro_rules! cuda_entry_points {
             cuMemFreeHost(pointer: *mut c_void);
             cuMemHostRegister_v2(pointer: *mut c_void, size: usize, flags: c_uint);
             cuMemHostUnregister(pointer: *mut c_void);
+            cuMemGetAddressRange_v2(base: *mut CUdeviceptr, size: *mut usize, pointer: CUdeviceptr);
+            // Memory and events between processes by legacy handles
+            cuIpcGetMemHandle(handle: *mut CUipcMemHandle, pointer: CUdeviceptr);
+            cuIpcOpenMemHandle_v2(pointer: *mut CUdeviceptr, handle: CUipcMemHandle, flags: c_uint);
+            cuIpcCloseMemHandle(pointer: CUdeviceptr);
+            cuIpcGetEventHandle(handle: *mut CUipcEventHandle, event: CUevent);
+            cuIpcOpenEventHandle(event: *mut CUevent, handle: CUipcEventHandle);
             // Copies and memset
             cuMemcpyHtoD_v2(dst: CUdeviceptr, src: *const c_void, bytes: usize);
             cuMemcpyDtoH_v2(dst: *mut c_void, src: CUdeviceptr, bytes: usize);
@@ -79,6 +86,7 @@ macro_rules! cuda_entry_points {
             cuStreamDestroy_v2(stream: CUstream);
             cuStreamSynchronize(stream: CUstream);
             cuStreamQuery(stream: CUstream);
+            cuStreamGetId(stream: CUstream, id: *mut u64);
             cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
             cuEventCreate(event: *mut CUevent, flags: c_uint);
             cuEventDestroy_v2(event: CUevent);

@@ -3,10 +3,10 @@
 // The list names every type that some signature uses.
 use super::{
     CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdevice, CUdeviceptr, CUevent,
-    CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmemAccessDesc, CUmemAllocationProp,
-    CUmemGenericAllocationHandle, CUmemLocation, CUmemPoolProps, CUmemPoolPtrExportData,
-    CUmemoryPool, CUmodule, CUstream, CUuuid, NvmlDevice, NvmlMemory, NvmlProcessInfo, NvmlStatus,
-    Status,
+    CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUipcEventHandle, CUipcMemHandle,
+    CUmemAccessDesc, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmemLocation,
+    CUmemPoolProps, CUmemPoolPtrExportData, CUmemoryPool, CUmodule, CUstream, CUuuid, NvmlDevice,
+    NvmlMemory, NvmlProcessInfo, NvmlStatus, Status,
 };
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 use std::fmt;

@@ -116,6 +116,56 @@ fn readings_leave_a_capture_alone() {
 }
 
 #[test]
+fn a_thread_that_is_relaxed_may_wait_for_the_device() {
+    alone!();
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let (captured, other) = (Stream::new(&context).unwrap(), Stream::new(&context).unwrap());
+    let mark = Event::new(&context).unwrap();
+    let table = gpu.driver.table();
+    let _bound = context.bind().unwrap();
+    mark.record(&other).unwrap();
+    begin(table, &captured, constants::CAPTURE_GLOBAL);
+    // SAFETY: the stream is alive, and only this thread uses it.
+    let info = unsafe { result::graph::capture_info(table, captured.raw()) }.unwrap();
+    assert_eq!(captured.capture(), Ok(Some(info.id)));
+    assert_eq!(other.capture(), Ok(None));
+    other.id().unwrap();
+    {
+        let _relaxed = gpu.driver.relax_capture().unwrap();
+        mark.synchronize().unwrap();
+        assert_eq!(mark.is_done(), Ok(true));
+        assert_eq!(other.is_idle(), Ok(true));
+    }
+    assert_eq!(capture_status(table, &captured), constants::CAPTURE_STATUS_ACTIVE);
+    let relaxed = gpu.driver.relax_capture().unwrap();
+    let waited = context.synchronize();
+    observe("waiting for the context, relaxed", &waited);
+    observe("the capture after that", &captured.capture());
+    drop(relaxed);
+    observe("its end", &end(table, captured.raw()));
+    context.synchronize().unwrap();
+}
+
+#[test]
+fn the_number_of_a_stream_is_not_asked_for_in_its_capture() {
+    alone!();
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let stream = Stream::new(&context).unwrap();
+    let table = gpu.driver.table();
+    let _bound = context.bind().unwrap();
+    let number = stream.id().unwrap();
+    begin(table, &stream, constants::CAPTURE_GLOBAL);
+    assert_eq!(stream.id(), Ok(number), "it is known from before");
+    assert_eq!(capture_status(table, &stream), constants::CAPTURE_STATUS_ACTIVE);
+    // SAFETY: the stream is alive.
+    let asked = unsafe { result::stream::id(table, stream.raw()) };
+    assert_eq!(status(asked), Status::STREAM_CAPTURE_UNSUPPORTED);
+    assert_eq!(status(end(table, stream.raw())), Status::STREAM_CAPTURE_INVALIDATED);
+}
+
+#[test]
 fn modes_say_whose_calls_break_a_capture() {
     alone!();
     let gpu = Gpu::take();

@@ -3,7 +3,7 @@
 use crate::child::{Child, Peer};
 use crate::support::{Gpu, MIB, is_soft, observe_text, status};
 use millpond_cuda::sys::{Status, constants};
-use millpond_cuda::{Context, DeviceBuffer, result};
+use millpond_cuda::{Context, LinearMemory, result};
 
 /// Runs in a thread whose context stack is empty.
 fn in_fresh_thread(body: impl FnOnce() + Send) {
@@ -122,7 +122,7 @@ fn plain_memory_is_taken_and_given_back() {
     let gpu = Gpu::take();
     let context = gpu.context();
     let before = gpu.free_bytes();
-    let buffer = DeviceBuffer::new(&context, 64 * MIB).unwrap();
+    let buffer = LinearMemory::alloc(&context, 64 * MIB).unwrap();
     gpu.assert_taken(before, 64 * MIB);
     drop(buffer);
     gpu.assert_freed(before);
@@ -134,7 +134,7 @@ fn small_plain_memory_shares_blocks() {
     let gpu = Gpu::take();
     let context = gpu.context();
     let before = gpu.free_bytes();
-    let buffers: Vec<_> = (0..600).map(|_| DeviceBuffer::new(&context, 4096).unwrap()).collect();
+    let buffers: Vec<_> = (0..600).map(|_| LinearMemory::alloc(&context, 4096).unwrap()).collect();
     let mut blocks: Vec<u64> = buffers.iter().map(|buffer| buffer.pointer().0 >> 21).collect();
     blocks.dedup();
     blocks.sort_unstable();
@@ -155,7 +155,7 @@ fn small_plain_memory_shares_blocks() {
 fn plain_memory_can_be_filled_and_copied() {
     let gpu = Gpu::take();
     let context = gpu.context();
-    let buffer = DeviceBuffer::new(&context, MIB).unwrap();
+    let buffer = LinearMemory::alloc(&context, MIB).unwrap();
     let _bound = context.bind().unwrap();
     let table = gpu.driver.table();
     let address = buffer.pointer().0;
@@ -178,8 +178,8 @@ fn plain_memory_errors() {
     let context = gpu.context();
     let _bound = context.bind().unwrap();
     let table = gpu.driver.table();
-    assert_eq!(status(DeviceBuffer::new(&context, 0)), Status::INVALID_VALUE);
-    let error = DeviceBuffer::new(&context, gpu.device.total_bytes() * 2).unwrap_err();
+    assert_eq!(status(LinearMemory::alloc(&context, 0)), Status::INVALID_VALUE);
+    let error = LinearMemory::alloc(&context, gpu.device.total_bytes() * 2).unwrap_err();
     assert!(error.is_out_of_memory(), "{error}");
     let address = result::linear::alloc(table, 4096).unwrap();
     // SAFETY: freed once, and then freed again to see it refused; nothing uses the memory.
@@ -195,7 +195,7 @@ fn the_driver_knows_its_addresses() {
     let context = gpu.context();
     let _bound = context.bind().unwrap();
     let table = gpu.driver.table();
-    let buffer = DeviceBuffer::new(&context, 3 * MIB).unwrap();
+    let buffer = LinearMemory::alloc(&context, 3 * MIB).unwrap();
     let mapping = gpu.memory(gpu.unit());
     for address in [buffer.pointer().0, mapping.pointer().0] {
         let inside = address + 4096;

@@ -4,7 +4,8 @@ use crate::alone::alone;
 use crate::extra::Extra;
 use crate::support::{Gpu, MIB, invalid, observe, observe_text, read, refused, skip, status};
 use millpond_cuda::sys::{AllocNodeParameters, CUgraph, CUgraphExec, CudaTable, Status, constants};
-use millpond_cuda::{Mapping, Stream, result};
+use millpond_cuda::{Access, Allocation, FillGraph, MappedRange, Mapping, Stream, result};
+use std::time::Duration;
 
 const BYTES: usize = 20 << 20;
 
@@ -325,4 +326,39 @@ fn a_node_of_a_kind_that_is_named() {
     }
     trim(&gpu);
     assert_eq!(reserved(&gpu), 0);
+}
+
+#[test]
+fn a_graph_of_fills_runs_as_often_as_it_is_launched() {
+    alone!();
+    let gpu = Gpu::take();
+    let (context, unit) = (gpu.context(), gpu.unit());
+    let range = MappedRange::reserve(&context, 4 * unit, 0).unwrap();
+    let page = Allocation::create_private(&gpu.device, unit).unwrap();
+    range.map(unit, &[&page], Access::ReadWrite).unwrap();
+    let stream = Stream::new(&context).unwrap();
+    let first_bytes = || {
+        stream.synchronize().unwrap();
+        let mut found = [0; 3];
+        range.copy_to_host(unit + 4095, &mut found).unwrap();
+        found
+    };
+    stream.memset_range(&range, unit, unit, 1).unwrap();
+    FillGraph::begin(&stream).unwrap();
+    stream.memset_range(&range, unit, 4096, 2).unwrap();
+    stream.memset_range(&range, unit + 4097, 4096, 3).unwrap();
+    let mut graph = FillGraph::end(&stream).unwrap();
+    assert_eq!(first_bytes(), [1, 1, 1], "nothing ran");
+    for _ in 0..2 {
+        graph.launch(&stream).unwrap();
+        assert_eq!(first_bytes(), [2, 1, 3]);
+        stream.memset_range(&range, unit, 8192, 1).unwrap();
+    }
+    invalid("a fill past the mapped part", stream.memset_range(&range, unit, unit + 1, 0));
+    FillGraph::begin(&stream).unwrap();
+    gpu.kernel().touch_range(&stream, &range, unit..unit + 64, unit, Duration::ZERO).unwrap();
+    invalid("a graph with a kernel", FillGraph::end(&stream));
+    assert_eq!(stream.capture(), Ok(None));
+    // The last fill is done before its memory goes.
+    stream.synchronize().unwrap();
 }

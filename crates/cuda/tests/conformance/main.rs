@@ -17,6 +17,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
+mod addresses;
 mod alone;
 mod arrays;
 mod capture;
@@ -40,6 +41,7 @@ mod physical;
 mod pinned;
 mod pools;
 mod processes;
+mod shared_events;
 mod shared_pools;
 mod streams;
 mod support;

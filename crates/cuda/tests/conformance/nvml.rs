@@ -165,7 +165,7 @@ fn a_process_is_charged_for_all_kinds_of_memory() {
         return observe_text("NVML says what this process holds", "no");
     };
     let mapped = gpu.memory(32 * MIB);
-    let linear = millpond_cuda::DeviceBuffer::new(&context, 64 * MIB).unwrap();
+    let linear = millpond_cuda::LinearMemory::alloc(&context, 64 * MIB).unwrap();
     let rise = own().unwrap().saturating_sub(before);
     assert!((96 * MIB..112 * MIB).contains(&rise), "rose by {rise}");
     let _bound = context.bind().unwrap();

@@ -2,7 +2,7 @@
 
 use crate::support::{Gpu, MIB, read, status};
 use millpond_cuda::sys::{AllocationProperties, Status};
-use millpond_cuda::{Allocation, AllocationInfo, DeviceBuffer, DevicePtr, Granularity, result};
+use millpond_cuda::{Allocation, AllocationInfo, DevicePtr, Granularity, LinearMemory, result};
 use std::os::fd::AsFd;
 
 #[test]
@@ -105,7 +105,7 @@ fn a_handle_is_found_by_address() {
 fn other_addresses_have_no_handle() {
     let gpu = Gpu::take();
     let unit = gpu.unit();
-    let plain = DeviceBuffer::new(&gpu.context(), unit).unwrap();
+    let plain = LinearMemory::alloc(&gpu.context(), unit).unwrap();
     let reserved = gpu.reserve(unit);
     for address in [plain.pointer(), reserved.start(), DevicePtr(0x1000)] {
         let result = Allocation::retain(&gpu.driver, address, unit);

@@ -7,7 +7,7 @@ use crate::child::{Child, Peer};
 use crate::support::{Gpu, MIB, invalid, is_soft, observe, observe_text, refused, status};
 use millpond_cuda::sys::{CUmemLocation, CUstream, PoolProperties, Status, constants};
 use millpond_cuda::{
-    Context, DeviceBuffer, DevicePtr, Event, MemoryPool, Stream, StreamBuffer, result,
+    Context, DevicePtr, Event, LinearMemory, MemoryPool, Stream, StreamBuffer, result,
 };
 use std::time::Duration;
 
@@ -411,7 +411,7 @@ fn the_default_stream_orders_memory_too() {
     alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
-    let buffer = DeviceBuffer::new(&context, MIB).unwrap();
+    let buffer = LinearMemory::alloc(&context, MIB).unwrap();
     let _bound = context.bind().unwrap();
     let table = gpu.driver.table();
     let null = std::ptr::null_mut();

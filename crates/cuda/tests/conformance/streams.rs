@@ -3,6 +3,7 @@
 use crate::support::{Gpu, pattern, read, read_word, status, sum_of_words};
 use millpond_cuda::sys::Status;
 use millpond_cuda::{Event, Stream, TouchKernel};
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// Long enough to be seen running, also on a busy machine.
@@ -201,4 +202,40 @@ fn queued_work_is_checked() {
     assert_eq!(status(stream.memset(&memory, end, 1, 0)), Status::INVALID_VALUE);
     assert_eq!(status(stream.copy(&memory, 0, &memory, 1, end)), Status::INVALID_VALUE);
     assert_eq!(status(stream.copy(&memory, 1, &memory, 0, end)), Status::INVALID_VALUE);
+}
+
+#[test]
+fn a_stream_has_a_number_that_no_other_stream_ever_has() {
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let mut numbers = HashSet::new();
+    let mut handles = HashSet::new();
+    let legacy = Stream::legacy(&context).id().unwrap();
+    assert!(numbers.insert(legacy));
+    // SAFETY: 1 is the legacy stream of every context.
+    let named = unsafe { Stream::from_raw(&context, std::ptr::without_provenance_mut(1)) };
+    assert_eq!(named.id().unwrap(), legacy, "the same stream by another handle");
+    let first = Stream::new(&context).unwrap();
+    assert!(numbers.insert(first.id().unwrap()));
+    assert_eq!(first.clone().id(), first.id());
+    for _ in 0..64 {
+        let stream = Stream::new(&context).unwrap();
+        handles.insert(stream.raw());
+        assert!(numbers.insert(stream.id().unwrap()), "a number was given twice");
+    }
+    assert!(handles.len() < 64, "handles of destroyed streams are given to new ones");
+    assert_eq!(first.capture(), Ok(None));
+}
+
+#[test]
+fn clones_of_a_stream_are_one_stream() {
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let memory = gpu.memory(gpu.unit());
+    let stream = Stream::new(&context).unwrap();
+    let clone = stream.clone();
+    drop(stream);
+    clone.memset(&memory, 0, 4096, 7).unwrap();
+    clone.synchronize().unwrap();
+    assert_eq!(read(&memory)[4095], 7);
 }

@@ -3,7 +3,7 @@
 use crate::alone::alone;
 use crate::support::{Gpu, MIB};
 use millpond_cuda::sys::{CUstream, CudaTable, constants};
-use millpond_cuda::{Context, DeviceBuffer, MemoryPool, Stream, result};
+use millpond_cuda::{Context, LinearMemory, MemoryPool, Stream, result};
 
 const THREADS: u64 = 8;
 const ROUNDS: u64 = 25;
@@ -52,8 +52,8 @@ fn work(gpu: &Gpu, context: &Context, pool: &MemoryPool, thread: u64) {
             1 => block(table, pool, &stream, 3 * MIB + thread, value),
             2 => block(table, pool, &stream, 1 + 700 * round, value),
             3 => {
-                let small = DeviceBuffer::new(context, 4096).unwrap();
-                let large = DeviceBuffer::new(context, 3 * MIB).unwrap();
+                let small = LinearMemory::alloc(context, 4096).unwrap();
+                let large = LinearMemory::alloc(context, 3 * MIB).unwrap();
                 drop((small, large));
                 pool.trim(0).unwrap();
             }

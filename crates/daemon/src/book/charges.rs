@@ -8,12 +8,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use millpond_ledger::{LedgerError, NO_LIMIT, PondRefused};
+use millpond_ledger::{LedgerError, NO_LIMIT, PondRefused, SlotKind};
 use millpond_view::units::bytes as format_bytes;
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName, SlabId};
 
 use super::account::{Account, bytes};
-use crate::budget::{Card, Charges, Holding, Ledgers, Payers, Refusal, Refused, Share};
+use super::processes::{Identity, Processes};
+use crate::budget::{Card, Charges, Holding, Ledgers, Payer, Payers, Refusal, Refused, Share};
 use crate::policy::OverLimit;
 
 /// The charges with the accounts that they are written to.
@@ -85,6 +86,39 @@ impl ChargedAccounts {
         charged.map_err(|refused| Box::new(accounts.answer(refused, device, slab_bytes)))
     }
 
+    /// Charges a slab of memory that a process has made, if the group that pays for it limits that
+    /// process too and has charged it with so much. The process ends that charge when it hears that
+    /// the pond has the memory. Until then the group is charged twice, which may pass its limit:
+    /// between an end and a beginning somebody else could take the room. False if this is not so, or
+    /// is not known.
+    pub fn charge_made(
+        &self,
+        id: SlabId,
+        device: GpuUuid,
+        slab_bytes: u64,
+        user: u32,
+        maker_pid: u32,
+    ) -> bool {
+        let holding = Holding::new(device, slab_bytes, user);
+        let Some(maker) = Processes::default().identity(maker_pid) else { return false };
+        let mut inner = self.lock();
+        let Inner { charges, accounts } = &mut *inner;
+        let Payer::Group(group) = charges.payer_of(user) else { return false };
+        let has =
+            accounts.of(&group).is_ok_and(|it| has_charged(it, &maker, device, holding.units));
+        has && charges.charge_made(accounts, id, holding).is_ok()
+    }
+
+    /// Charges a slab for whose owner no group pays, if nobody else is at the accounts. The event loop
+    /// may ask: no file is touched, and nothing is waited for.
+    pub fn charge_at_once(&self, id: SlabId, device: GpuUuid, slab_bytes: u64, user: u32) -> bool {
+        let Ok(mut inner) = self.inner.try_lock() else { return false };
+        let Inner { charges, accounts } = &mut *inner;
+        let is_free = matches!(charges.payer_of(user), Payer::User(_));
+        let holding = Holding::new(device, slab_bytes, user);
+        is_free && charges.charge(accounts, self.now_ms(), id, holding).is_ok()
+    }
+
     /// A slab is gone, or was not made.
     pub fn give_back(&self, id: SlabId) {
         let mut inner = self.lock();
@@ -111,6 +145,18 @@ impl ChargedAccounts {
         }
         charges.recount(accounts, group, devices)
     }
+}
+
+/// Whether a group has charged a process with so much.
+fn has_charged(account: &Account, process: &Identity, device: GpuUuid, units: u64) -> bool {
+    let mut found = false;
+    let known = account.book.members(|member| {
+        if member.alive && member.kind == SlotKind::Process && process.is(&member) {
+            let reading = account.book.reading(member.slot, device.0);
+            found |= reading.is_ok_and(|reading| reading.used >= units);
+        }
+    });
+    known.is_ok() && found
 }
 
 /// The accounts of all groups, as of the last change of who pays for whom.

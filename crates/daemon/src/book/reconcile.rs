@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use millpond_ledger::{Flags, MemberReading, SlotKind};
-use millpond_wire::message::EventKind;
+use millpond_wire::message::{EventKind, drift_bytes};
 use millpond_wire::{GpuUuid, GroupName};
 
 use super::Told;
@@ -141,10 +141,9 @@ impl Shelf {
                     if let (Ok(reading), Some((_, physical))) =
                         (reading, self.physical(state.uuid, &member))
                     {
-                        let more = i64::try_from(bytes(physical)).unwrap_or(i64::MAX);
                         let charged = bytes(reading.used.saturating_add(reading.folded));
-                        let less = i64::try_from(charged).unwrap_or(i64::MAX);
-                        drift = drift.saturating_add(more.saturating_sub(less));
+                        let shared = bytes(reading.shared);
+                        drift = drift.saturating_add(drift_bytes(bytes(physical), charged, shared));
                     }
                 });
             }

@@ -123,11 +123,13 @@ pub struct Charges {
 }
 
 impl Charges {
-    /// These slabs are there already, and with them all that an earlier daemon left.
+    /// These slabs are there already, and with them all that an earlier daemon left. Ledgers lack what
+    /// is new here until they are counted anew.
     pub fn adopt(&mut self, slabs: impl IntoIterator<Item = (SlabId, Holding)>) {
         for (slab, holding) in slabs {
             self.tally.add(slab, holding);
         }
+        self.counted.clear();
         self.complete = true;
     }
 
@@ -203,6 +205,27 @@ impl Charges {
                 .and_then(|_| ledgers.charge(&group, holding.device, holding.units))
                 .map_err(|refusal| Refused::ByGroup(group, refusal))?,
             Payer::User(_) => self.take_left(now_ms, holding)?,
+        }
+        self.tally.add(slab, holding);
+        Ok(())
+    }
+
+    /// Charges a slab that is there already and that the payer's group has charged somebody else with
+    /// until now: whatever its limit says.
+    ///
+    /// # Errors
+    /// What is wrong with the account, which has changed nothing.
+    pub fn charge_made<L: Ledgers>(
+        &mut self,
+        ledgers: &mut L,
+        slab: SlabId,
+        holding: Holding,
+    ) -> Result<(), L::Error> {
+        if let Payer::Group(group) = self.payers.of(holding.user) {
+            self.count_once(ledgers, &group, holding.device)?;
+            let charged = ledgers.charged(&group, holding.device)?;
+            let charged = charged.saturating_add(holding.units);
+            ledgers.set_charged(&group, holding.device, charged)?;
         }
         self.tally.add(slab, holding);
         Ok(())

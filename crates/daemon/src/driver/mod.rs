@@ -21,6 +21,7 @@ use order::Order;
 
 use crate::book::ChargedAccounts;
 use crate::descriptors;
+use crate::foreign;
 use crate::policy::DriverFailure;
 use crate::side_thread::{Inside, SideThread, Speaker};
 
@@ -38,6 +39,19 @@ pub enum Ask {
         bytes: u64,
         user: u32,
     },
+    /// Have the owner of memory charged that somebody else makes.
+    Charge {
+        slab: SlabId,
+        device: GpuUuid,
+        bytes: u64,
+        user: u32,
+        /// The process that has made it already.
+        maker_pid: Option<u32>,
+    },
+    /// Count memory that is there, whatever its owner may have.
+    Count { slab: SlabId, device: GpuUuid, bytes: u64, user: u32 },
+    /// Try to make memory that can be shared over a fabric, and pass on what the driver says.
+    TryFabric { slab: SlabId, device: GpuUuid },
     /// A slab is gone: all its descriptors were closed before.
     SlabGone(SlabId),
     /// Read what the cards say is in use.
@@ -63,6 +77,8 @@ pub enum Told {
     Failed(String),
     /// A slab, or why not.
     SlabMade { slab: SlabId, result: Result<SharedFd, DriverFailure> },
+    /// The owner of memory was charged, or may not have it.
+    Charged { slab: SlabId, result: Result<(), DriverFailure> },
     /// Bytes in use on each card.
     Physical(Vec<(GpuUuid, u64)>),
 }
@@ -149,13 +165,43 @@ impl Work<'_> {
                 }
                 self.speaker.say(Told::SlabMade { slab, result });
             }
+            Ask::Charge { slab, device, bytes, user, maker_pid } => {
+                let made = |pid| self.charges.charge_made(slab, device, bytes, user, pid);
+                let mut result = match maker_pid.is_some_and(made) {
+                    true => Ok(()),
+                    false => self.charge(slab, device, bytes, user),
+                };
+                if result.is_err() {
+                    order.take_rest().into_iter().for_each(|ask| self.done(ask, order));
+                    result = self.charge(slab, device, bytes, user);
+                }
+                self.speaker.say(Told::Charged { slab, result });
+            }
+            Ask::TryFabric { slab, device } => {
+                let text = self.cards.as_ref().map_or_else(no_driver, |it| it.try_fabric(device));
+                let failure = DriverFailure { out_of_memory: false, text, over_limit: None };
+                self.speaker.say(Told::SlabMade { slab, result: Err(failure) });
+            }
             Ask::ReadPhysical => {
                 let used = self.cards.as_ref().map(Cards::physical).unwrap_or_default();
                 self.speaker.say(Told::Physical(used));
             }
             Ask::Close(fd) => drop(fd),
+            Ask::Count { slab, device, bytes, user } => {
+                self.charges.adopt([(slab, device, bytes, user)]);
+            }
             Ask::SlabGone(slab) => self.charges.give_back(slab),
         }
+    }
+
+    fn charge(
+        &self,
+        slab: SlabId,
+        device: GpuUuid,
+        bytes: u64,
+        user: u32,
+    ) -> Result<(), DriverFailure> {
+        charge(self.charges, (slab, device, bytes, user))
     }
 
     fn make(
@@ -167,11 +213,9 @@ impl Work<'_> {
     ) -> Result<SharedFd, DriverFailure> {
         match &self.cards {
             Some(cards) => make_charged(cards, self.charges, (slab, device, bytes, user)),
-            None => Err(DriverFailure {
-                out_of_memory: false,
-                text: "there is no driver".to_owned(),
-                over_limit: None,
-            }),
+            None => {
+                Err(DriverFailure { out_of_memory: false, text: no_driver(), over_limit: None })
+            }
         }
     }
 }
@@ -182,12 +226,23 @@ fn make_charged(
     charges: &ChargedAccounts,
     (slab, device, bytes, user): (SlabId, GpuUuid, u64, u32),
 ) -> Result<SharedFd, DriverFailure> {
+    charge(charges, (slab, device, bytes, user))?;
+    cards.make(device, bytes).inspect_err(|_| charges.give_back(slab))
+}
+
+fn charge(
+    charges: &ChargedAccounts,
+    (slab, device, bytes, user): (SlabId, GpuUuid, u64, u32),
+) -> Result<(), DriverFailure> {
     charges.charge(slab, device, bytes, user).map_err(|over| DriverFailure {
         out_of_memory: false,
         text: over.answer.to_string(),
         over_limit: Some(over),
-    })?;
-    cards.make(device, bytes).inspect_err(|_| charges.give_back(slab))
+    })
+}
+
+fn no_driver() -> String {
+    "there is no driver".to_owned()
 }
 
 struct Cards {
@@ -270,6 +325,15 @@ impl Cards {
         Ok(Arc::new(fd))
     }
 
+    /// What the driver says to memory with a fabric handle.
+    fn try_fabric(&self, uuid: GpuUuid) -> String {
+        let Some(device) = self.devices.get(&uuid) else { return format!("{uuid} not found") };
+        match millpond_cuda::share::try_fabric(device) {
+            Ok(()) => "it would, but this version does not use it".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+
     fn physical(&self) -> Vec<(GpuUuid, u64)> {
         let used = |uuid: &GpuUuid| {
             let device = self.devices.get(uuid)?;
@@ -295,6 +359,7 @@ fn keep_one(device: &Device) -> Result<OwnedFd, CudaError> {
     let bytes = Allocation::granularity(device, Granularity::Minimum)?;
     let allocation = Allocation::create(device, bytes)?;
     let fd = allocation.export()?;
+    foreign::remember(&fd);
     allocation.release()?;
     Ok(fd)
 }

@@ -21,7 +21,9 @@ pub(super) struct Order {
 impl Order {
     pub(super) fn add(&mut self, ask: Ask) {
         match ask {
-            Ask::MakeSlab { user, .. } => self.slabs.entry(user).or_default().push_back(ask),
+            Ask::MakeSlab { user, .. } | Ask::Charge { user, .. } => {
+                self.slabs.entry(user).or_default().push_back(ask)
+            }
             _ => self.rest.push_back(ask),
         }
     }
@@ -77,6 +79,9 @@ mod tests {
             Ask::MakeSlab { slab, user, .. } => format!("{user}:{}", slab.0.as_u128()),
             Ask::SlabGone(slab) => format!("gone {}", slab.0.as_u128()),
             Ask::ReadPhysical => "read".to_owned(),
+            Ask::Charge { slab, .. } => format!("charge {}", slab.0.as_u128()),
+            Ask::Count { slab, .. } => format!("count {}", slab.0.as_u128()),
+            Ask::TryFabric { .. } => "fabric".to_owned(),
             Ask::Close(_) => "close".to_owned(),
         }
     }

@@ -2,7 +2,7 @@
 
 use millpond_view::units::bytes as format_bytes;
 use millpond_wire::record::{DeviceRecord, Record};
-use millpond_wire::{ErrorKind, Failure, GpuUuid};
+use millpond_wire::{ErrorKind, Failure, GpuUuid, TransportKind};
 
 use super::pond::Pond;
 use super::ports::{DriverFailure, Ports};
@@ -60,7 +60,7 @@ impl<P: Ports> Pond<P> {
         Room {
             capacity: self.gpus.get(device).map_or(0, |known| known.capacity_bytes),
             held: totals.bytes,
-            pending: self.pending_slabs.bytes_on(device),
+            pending: self.pending_slabs.bytes_on(device) + self.adoptions.bytes_on(device),
             recycled: totals.recycled_bytes,
         }
     }
@@ -117,6 +117,11 @@ impl<P: Ports> Pond<P> {
     ) -> Failure {
         if let Some(over_limit) = &failure.over_limit {
             return over_limit.answer.clone();
+        }
+        if class.transport == TransportKind::Fabric {
+            let message = format!("the driver makes no memory for a fabric: {}", failure.text);
+            return Failure::new(ErrorKind::Unsupported, message)
+                .hint("use the transport 'vmm'; other nodes cannot map it");
         }
         if !failure.out_of_memory {
             let message =

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::rc::Rc;
 
-use millpond_wire::ClientId;
+use millpond_wire::{ClientId, TensorId};
 
 use super::owner::{Caller, Owner};
 use super::ports::ConnId;
@@ -67,6 +67,8 @@ pub(super) struct Connection {
     pub account: Rc<Account>,
     /// Has broken the protocol before: once is enough for the log.
     blamed: bool,
+    /// Its hello is not answered yet, and what is said unasked comes after that.
+    freed_before_welcome: Option<Vec<TensorId>>,
 }
 
 /// All clients and connections.
@@ -202,8 +204,28 @@ impl<F> Clients<F> {
     }
 
     pub(super) fn connect(&mut self, conn: ConnId, caller: Caller, pid: u32, account: Rc<Account>) {
-        let connection = Connection { caller, pid, client: None, account, blamed: false };
+        let connection = Connection {
+            caller,
+            pid,
+            client: None,
+            account,
+            blamed: false,
+            freed_before_welcome: Some(Vec::new()),
+        };
         self.conns.insert(conn, connection);
+    }
+
+    /// Keeps back that adopted memory is free until the hello is answered; false if it is.
+    pub(super) fn keep_back(&mut self, conn: ConnId, freed: TensorId) -> bool {
+        let connection = self.conns.get_mut(&conn);
+        let kept = connection.and_then(|connection| connection.freed_before_welcome.as_mut());
+        kept.map(|kept| kept.push(freed)).is_some()
+    }
+
+    /// The hello is answered. Returns what was kept back.
+    pub(super) fn welcomed(&mut self, conn: ConnId) -> Vec<TensorId> {
+        let connection = self.conns.get_mut(&conn);
+        connection.and_then(|it| it.freed_before_welcome.take()).unwrap_or_default()
     }
 
     pub(super) fn connection(&self, conn: ConnId) -> Option<&Connection> {

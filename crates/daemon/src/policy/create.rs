@@ -9,13 +9,13 @@ use millpond_wire::{
 
 use super::answer::{Answer, Answered, from_port, gone, now};
 use super::catalog::Tensor;
-use super::get::lost;
+use super::get::{lost, orphaned};
 use super::leases::{Lease, Wanted, number_in_use};
 use super::owner::{Caller, Owner};
 use super::parked::{RequestId, Wish};
 use super::pond::Pond;
 use super::ports::Ports;
-use super::slabs::{SlabClass, SlabSize};
+use super::slabs::SlabClass;
 use crate::accounts::Resource;
 
 impl<P: Ports> Pond<P> {
@@ -75,7 +75,7 @@ impl<P: Ports> Pond<P> {
     }
 
     /// Whether there may be one tensor more, and one more of this user.
-    fn room_for_tensor(&mut self, ports: &mut P, owner: &Owner) -> Result<(), Failure> {
+    pub(super) fn room_for_tensor(&mut self, ports: &mut P, owner: &Owner) -> Result<(), Failure> {
         if self.catalog.len() >= self.caps.tensors {
             return Err(Failure::new(
                 ErrorKind::TooMany,
@@ -121,7 +121,9 @@ impl<P: Ports> Pond<P> {
         if slab.is_lost() {
             return Err(lost(&name));
         }
-        slab.backing.supported()?;
+        if slab.orphan {
+            return Err(orphaned(&name));
+        }
         let mut differences = Vec::new();
         if (found.dtype, &found.shape) != (create.dtype, &create.shape) {
             differences.push(format!(
@@ -131,6 +133,12 @@ impl<P: Ports> Pond<P> {
         }
         if create.device.is_some_and(|device| device != slab.class.device) {
             differences.push(format!("it lies on {}", slab.class.device));
+        }
+        if create.transport != slab.class.transport {
+            differences.push(format!(
+                "its transport is {}, you asked for {}",
+                slab.class.transport, create.transport
+            ));
         }
         if audience_of(create) != slab.class.audience {
             differences.push(format!(
@@ -163,11 +171,12 @@ impl<P: Ports> Pond<P> {
             device,
             owner: owner.clone(),
             audience: audience_of(create),
-            size: SlabSize::of(bytes),
+            size: SlabClass::size_of(create.transport, bytes),
+            transport: create.transport,
         }))
     }
 
-    fn commit_tensor(
+    pub(super) fn commit_tensor(
         &mut self,
         ports: &mut P,
         caller: &Caller,
@@ -223,7 +232,13 @@ impl<P: Ports> Pond<P> {
             (None, LeaseTarget::Tensor(tensor)) => {
                 let info = self.info(tensor, ports.monotonic_ms())?;
                 let backing = Backing::default();
-                now(ReplyBody::Tensor(TensorGrant { info, lease: None, existed, backing }))
+                now(ReplyBody::Tensor(TensorGrant {
+                    info,
+                    lease: None,
+                    existed,
+                    backing,
+                    event: None,
+                }))
             }
             (None, LeaseTarget::Version(version)) => Err(gone("tensor", version)),
         }

@@ -130,6 +130,9 @@ impl<P: Ports> Pond<P> {
         let id = self.find(caller, target)?;
         self.not_a_part(id)?;
         let tensor = self.catalog.get(id).ok_or_else(|| self.not_found(caller, target))?;
+        if self.slabs.get(tensor.slab).is_some_and(|slab| slab.orphan) {
+            return Err(orphaned(&target.to_string()));
+        }
         if tensor.is_deleted() {
             return Err(Failure::new(
                 ErrorKind::NotFound,
@@ -137,7 +140,7 @@ impl<P: Ports> Pond<P> {
             ));
         }
         match self.slabs.get(tensor.slab) {
-            Some(slab) if !slab.is_lost() => slab.backing.supported()?,
+            Some(slab) if !slab.is_lost() => {}
             _ => return Err(lost(&target.to_string())),
         }
         // A writer must get at it before it is published; a reader must not.
@@ -202,10 +205,11 @@ impl<P: Ports> Pond<P> {
         let info = self.info(tensor, ports.monotonic_ms())?;
         let slab = self.slabs.get(info.slab);
         let backing = slab.map_or_else(Backing::default, |slab| slab.backing);
+        let event = slab.and_then(|slab| slab.event);
         let fds = slab.and_then(|slab| slab.fd.clone()).into_iter().collect();
         let token = self.leases.token(id, lease, target, mode, user);
         let lease = Some((lease, mode, token));
-        let grant = TensorGrant { info, lease, existed: false, backing };
+        let grant = TensorGrant { info, lease, existed: false, backing, event };
         self.end_if_used_up(ports, tensor);
         Ok(Answered::Now(ReplyBody::Tensor(grant), fds))
     }
@@ -281,6 +285,13 @@ pub(super) fn wait_until<P: Ports>(ports: &P, wait_ms: u64) -> u64 {
         WAIT_FOREVER => u64::MAX,
         wait => ports.monotonic_ms().saturating_add(wait),
     }
+}
+
+/// The process that kept the memory is gone; nobody new can open it.
+pub(super) fn orphaned(name: &str) -> Failure {
+    let message = format!("the process that kept the memory of tensor '{name}' is gone");
+    Failure::new(ErrorKind::Lost, message)
+        .hint("make it again; those who have it mapped keep it until they release it")
 }
 
 /// The record survived, the memory did not.

@@ -173,6 +173,6 @@ impl<P: Ports> Pond<P> {
         let charge = |(id, slab): (SlabId, &Slab<P::Fd>)| {
             (id, slab.class.device, slab.bytes, slab.class.owner.user)
         };
-        self.slabs.iter().map(charge).collect()
+        self.slabs.iter().map(charge).chain(self.hosts.contexts()).collect()
     }
 }

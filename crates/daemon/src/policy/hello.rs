@@ -15,6 +15,7 @@ use super::parked::Wish;
 use super::pond::Pond;
 use super::ports::{ConnId, Held, Ports};
 use super::release::Ending;
+use super::slabs::Home;
 use super::tokens::TokenKey;
 use crate::accounts::Resource;
 
@@ -291,6 +292,8 @@ impl<P: Ports> Pond<P> {
             self.claims_settled(ports, &caller);
         }
         self.cancel_moves(ports, id);
+        let text = format!("its owner, {} (pid {}), {why}", client.program, client.pid);
+        self.orphan_kept_by(ports, Home::Owner(id), &text);
         self.delete_all_ephemeral(ports, id);
         self.unmake_of(ports, id);
         self.give_up_staged(ports, id);

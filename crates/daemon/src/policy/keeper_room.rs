@@ -71,8 +71,8 @@ impl<P: Ports> Pond<P> {
             if ports.keeper_room() == KeeperRoom::None {
                 return;
             }
-            if let Some((slab, fd)) = self.unheld_slabs.pop_front() {
-                self.slab_made(ports, slab, Ok(fd));
+            if let Some((slab, memory)) = self.unheld_slabs.pop_front() {
+                self.slab_done(ports, slab, Ok(memory));
                 continue;
             }
             let first = self.parked.first(Until::Keeper);

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId};
+use millpond_wire::{ClientId, ErrorKind, Failure, HostId, LeaseId};
 
 use super::answer::{Answer, Answered, done};
 use super::parked::RequestId;
@@ -50,6 +50,9 @@ impl Leavers {
 impl<P: Ports> Pond<P> {
     /// The process behind a client is gone: whatever it held has ended, by death.
     pub fn process_gone(&mut self, ports: &mut P, id: ClientId) {
+        if self.hosts.knows(HostId(id.0)) {
+            return self.host_gone(ports, HostId(id.0));
+        }
         self.leave(ports, id, Ending::Died, "its process is gone", None);
     }
 

@@ -1,6 +1,6 @@
 //! Readings: what there is.
 
-use millpond_wire::message::{DeviceInfo, ReplyBody, Status, TensorInfo};
+use millpond_wire::message::{DeviceInfo, ReplyBody, Status, TensorInfo, TensorState};
 use millpond_wire::{ErrorKind, Failure, TensorId};
 
 use super::accounts::Device;
@@ -41,7 +41,7 @@ impl<P: Ports> Pond<P> {
             shape: tensor.shape.clone(),
             device: slab.class.device,
             bytes: tensor.bytes,
-            state: tensor.state(),
+            state: if slab.orphan { TensorState::Orphan } else { tensor.state() },
             generation: tensor.publishes.generation,
             user: slab.class.owner.user,
             audience: slab.class.audience,
@@ -52,6 +52,10 @@ impl<P: Ports> Pond<P> {
             offset: tensor.offset,
             leases: count(leases),
             life: super::life::left(tensor, leases > 0, now_ms),
+            transport: slab.backing.transport.kind(),
+            adopted: slab.backing.adopted,
+            survives: slab.backing.survives(),
+            home_pid: slab.home.map_or(0, |home| self.home_pid(home)),
         }
     }
 
@@ -110,6 +114,7 @@ impl<P: Ports> Pond<P> {
             runtime_dir: self.about.runtime_dir.clone(),
             lost_tensors: self.about.lost_tensors,
             movers: self.mover_list(),
+            hosts: self.host_list(),
             program: self.about.program.clone(),
             service: self.about.service.clone(),
             log_file: self.about.log_file.clone(),

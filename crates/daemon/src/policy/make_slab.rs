@@ -1,12 +1,12 @@
 //! Slabs are asked of the driver, and asked again where memory is about to come back.
 
-use millpond_wire::{Failure, SlabId};
+use millpond_wire::{Failure, HostId, SlabId, TransportKind};
 
 use super::answer::from_hold;
 use super::parked::Until;
 use super::pond::Pond;
 use super::ports::{DriverFailure, HoldError, Ports};
-use super::slabs::{PendingSlab, SlabClass, SlabSize};
+use super::slabs::{Made, PendingSlab, SlabClass, SlabSize};
 
 /// How often a slab is tried that the card had no memory for, with pauses that double.
 const SLAB_TRIES: u32 = 6;
@@ -35,17 +35,48 @@ impl<P: Ports> Pond<P> {
         {
             return Ok(making);
         }
-        let bytes = class.size.slab_bytes(tensor_bytes);
+        let bytes = class.slab_bytes(tensor_bytes);
         self.make_room(ports, class.device, bytes)?;
         let slab = SlabId(ports.random_id());
-        let (device, user) = (class.device, class.owner.user);
-        self.pending_slabs.insert(slab, PendingSlab::new(class, bytes, None));
-        ports.make_slab(slab, device, bytes, user);
+        if class.transport == TransportKind::Ipc {
+            self.may_have_host(&class)?;
+        }
+        self.pending_slabs.insert(slab, PendingSlab::new(class.clone(), bytes, None));
+        self.ask_for(ports, slab, &class, bytes);
         Ok(slab)
     }
 
     /// The driver made a slab, or did not.
     pub fn slab_made(&mut self, ports: &mut P, id: SlabId, result: Result<P::Fd, DriverFailure>) {
+        self.slab_done(ports, id, result.map(Made::of_descriptor));
+    }
+
+    /// The owner of a slab was charged for it, or may not have it: now somebody makes it, or proves
+    /// that it is there.
+    pub fn slab_charged(&mut self, ports: &mut P, id: SlabId, result: Result<(), DriverFailure>) {
+        if self.hosts.knows(HostId(id.0)) {
+            return self.host_charged(ports, HostId(id.0), result);
+        }
+        if self.adoptions.knows(id) {
+            return self.adoption_charged(ports, id, result);
+        }
+        let transport = self.pending_slabs.class_of(id).map(|class| class.transport);
+        match (result, transport) {
+            (Err(failure), _) => self.slab_done(ports, id, Err(failure)),
+            (Ok(()), Some(TransportKind::Ipc)) => self.allocate_in_host(ports, id),
+            (Ok(()), Some(TransportKind::Mempool)) => self.make_pool(ports, id),
+            // Nobody wants it any more.
+            (Ok(()), _) => ports.uncharge_slab(id),
+        }
+    }
+
+    /// The memory of a slab is there, or is not.
+    pub(super) fn slab_done(
+        &mut self,
+        ports: &mut P,
+        id: SlabId,
+        result: Result<Made<P::Fd>, DriverFailure>,
+    ) {
         let Some(pending) = self.pending_slabs.take(id) else { return };
         let again = match &result {
             Err(DriverFailure { over_limit: Some(over), .. }) => {
@@ -58,14 +89,14 @@ impl<P: Ports> Pond<P> {
             return;
         }
         let failure = match result {
-            Ok(fd) => {
+            Ok(memory) => {
                 let made = (pending.class.clone(), pending.bytes);
-                match self.slabs.commit(ports, id, made, fd.clone()) {
+                match self.slabs.commit(ports, id, made, memory.clone()) {
                     Ok(()) => None,
                     Err(HoldError::Full) => {
                         // Whoever waits for it waits on.
                         self.pending_slabs.insert(id, pending);
-                        self.unheld_slabs.push_back((id, fd));
+                        self.unheld_slabs.push_back((id, memory));
                         return;
                     }
                     Err(error) => Some(from_hold(error)),
@@ -73,6 +104,25 @@ impl<P: Ports> Pond<P> {
             }
             Err(failure) => Some(self.slab_failure(&pending.class, pending.bytes, &failure)),
         };
+        self.end_slab(ports, id, &pending, failure);
+    }
+
+    /// There will be no memory for a slab, and no other memory would change that. Nobody pays for it.
+    pub(super) fn refuse_slab(&mut self, ports: &mut P, id: SlabId, answer: Failure) {
+        ports.uncharge_slab(id);
+        if let Some(pending) = self.pending_slabs.take(id) {
+            self.end_slab(ports, id, &pending, Some(answer));
+        }
+    }
+
+    /// Answers everybody who waits for a slab.
+    fn end_slab(
+        &mut self,
+        ports: &mut P,
+        id: SlabId,
+        pending: &PendingSlab,
+        failure: Option<Failure>,
+    ) {
         if let Some(key) = pending.version {
             self.slab_for_version(ports, key, id, failure.clone());
         }
@@ -140,7 +190,7 @@ impl<P: Ports> Pond<P> {
         self.pending_slabs.insert(id, PendingSlab { waits, again_ms, ..pending.clone() });
         if dropped {
             // Closing comes before this in the driver thread's queue.
-            ports.make_slab(id, device, pending.bytes, user);
+            self.ask_for(ports, id, &pending.class, pending.bytes);
         }
         true
     }
@@ -150,8 +200,23 @@ impl<P: Ports> Pond<P> {
         for (id, PendingSlab { class, bytes, .. }) in
             self.pending_slabs.take_due(ports.monotonic_ms())
         {
-            ports.make_slab(id, class.device, bytes, class.owner.user);
+            self.ask_for(ports, id, &class, bytes);
         }
         self.pending_slabs.next()
+    }
+
+    /// The driver thread makes memory with descriptors. For memory that somebody else makes, it only
+    /// has the owner charged.
+    fn ask_for(&mut self, ports: &mut P, slab: SlabId, class: &SlabClass, bytes: u64) {
+        let (device, user) = (class.device, class.owner.user);
+        match class.transport {
+            TransportKind::Vmm => ports.make_slab(slab, device, bytes, user),
+            TransportKind::Mempool | TransportKind::Ipc => {
+                if ports.charge_slab(slab, device, bytes, user) {
+                    self.slab_charged(ports, slab, Ok(()));
+                }
+            }
+            TransportKind::Fabric => ports.try_fabric(slab, device),
+        }
     }
 }

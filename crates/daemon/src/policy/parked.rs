@@ -47,6 +47,8 @@ pub(super) enum Wish {
     Stage(VersionStage),
     /// The driver has made this slab.
     CreateIn(SlabId, TensorCreate),
+    /// Memory of another program is charged and proved.
+    Adopt(SlabId),
     /// The turns in which an answer is made.
     Answer,
     /// The slabs of a version.
@@ -107,7 +109,7 @@ impl Wish {
             Wish::Status => Until::Reading,
             Wish::Create(_) => Until::DriverForCreate,
             Wish::Stage(_) => Until::DriverForStage,
-            Wish::CreateIn(slab, _) => Until::Slab(*slab),
+            Wish::CreateIn(slab, _) | Wish::Adopt(slab) => Until::Slab(*slab),
             Wish::Answer => Until::Turn,
             Wish::Slabs(key) => Until::Slabs(*key),
             Wish::Move(job) => Until::Moved(*job),

@@ -7,6 +7,7 @@ use millpond_wire::message::{DecodeError, Reply, ReplyBody, Request, RequestBody
 use millpond_wire::{ClientId, ErrorKind, Failure, SlabId};
 
 use super::about::{About, Identity};
+use super::adopt::Adoptions;
 use super::answer::{Answer, Answered, done, draining, now};
 use super::caps::{Caps, CapsTold};
 use super::catalog::{Catalog, Tensor};
@@ -15,6 +16,7 @@ use super::complaints::Complaints;
 use super::events::Events;
 use super::gpus::Gpus;
 use super::groups::{GroupReading, GroupWork, OwnedGroups};
+use super::hosts::Hosts;
 use super::leases::LeaseTable;
 use super::leaving::Leavers;
 use super::models::Models;
@@ -23,7 +25,7 @@ use super::owner::{Caller, Owner};
 use super::parked::{PENDING, ParkedRequests, RequestId, Ticket};
 use super::ports::{ConnId, Ports};
 use super::public::PublicWriter;
-use super::slabs::{PendingSlabs, Slabs};
+use super::slabs::{Made, PendingSlabs, Slabs};
 use super::turns::Turns;
 use crate::accounts::{Account, Accounts};
 
@@ -35,12 +37,14 @@ pub struct Pond<P: Ports> {
     pub(super) slabs: Slabs<P::Fd>,
     pub(super) pending_slabs: PendingSlabs,
     /// Slabs that are made, and that the keeper had no room for.
-    pub(super) unheld_slabs: VecDeque<(SlabId, P::Fd)>,
+    pub(super) unheld_slabs: VecDeque<(SlabId, Made<P::Fd>)>,
     pub(super) catalog: Catalog,
     pub(super) leases: LeaseTable,
     pub(super) clients: Clients<P::Fd>,
     pub(super) parked: ParkedRequests,
     pub(super) movers: Movers<P::Fd>,
+    pub(super) hosts: Hosts<P::Fd>,
+    pub(super) adoptions: Adoptions<P::Fd>,
     pub(super) models: Models<P::Fd>,
     pub(super) events: Events,
     pub(super) unfreed: super::unfreed::Unfreed,
@@ -147,7 +151,13 @@ impl<P: Ports> Pond<P> {
     pub(super) fn respond(&mut self, ports: &mut P, by: RequestId, answer: Answer<P::Fd>) {
         match answer {
             Ok(Answered::Now(body, fds)) => {
+                let is_welcome = matches!(body, ReplyBody::Welcome(_));
                 ports.reply(by.conn, Reply { number: by.number, body }, fds);
+                let freed = if is_welcome { self.clients.welcomed(by.conn) } else { Vec::new() };
+                for tensor in freed {
+                    let body = ReplyBody::AdoptedFreed(tensor);
+                    ports.reply(by.conn, Reply { number: 0, body }, Vec::new());
+                }
             }
             Ok(Answered::Parked | Answered::Sent) => {}
             Err(failure) => self.refuse(ports, by, failure),
@@ -195,6 +205,7 @@ impl<P: Ports> Pond<P> {
             RequestBody::ClientList => self.list_clients(ports, by, &caller),
             RequestBody::AccountList => now(self.account_list(ports, &caller)),
             RequestBody::TensorCreate(create) => self.create(ports, by, create),
+            RequestBody::TensorAdopt(adopt) => self.adopt(ports, by, *adopt, fd),
             RequestBody::TensorGet(get) => self.get(ports, by, get),
             RequestBody::TensorPublish(publish) => self.publish(ports, &caller, publish),
             RequestBody::TensorDelete { tensor } => self.delete(ports, &caller, tensor),

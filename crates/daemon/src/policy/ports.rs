@@ -4,10 +4,13 @@
 //! event loop and inside a test that decides what happens next. The order of the calls is meaning:
 //! create is hold, then journal, then reply; delete is journal, then let go.
 
+use millpond_host::channel::ToHost;
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
-use millpond_wire::{Backing, ClientId, Failure, GpuUuid, SlabId, VersionId};
+use millpond_wire::{
+    Backing, ClientId, Failure, GpuUuid, HostId, SlabId, TransportKind, VersionId,
+};
 use uuid::Uuid;
 
 use super::groups::GroupAsk;
@@ -24,6 +27,10 @@ pub enum Held {
     /// The pidfd of a client.
     Client(ClientId),
     Manifest(VersionId),
+    /// The daemon's end of the channel to a host.
+    HostChannel(HostId),
+    /// The pidfd of a host.
+    HostProcess(HostId),
 }
 
 /// The journal or the keeper could not take it.
@@ -120,6 +127,44 @@ pub trait Ports {
     /// Asks the driver for a slab, on this user's account; the answer comes to
     /// [`super::Pond::slab_made`].
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, user: u32);
+    /// Has this user's account charged for memory that a mover, a host or another program makes. True
+    /// if that is done; else the answer comes to [`super::Pond::slab_charged`].
+    fn charge_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, user: u32) -> bool;
+    /// Counts memory that is there already on this user's account, whatever the user may have.
+    fn count_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, user: u32);
+    /// The same for memory that a process has made already. If the group that pays limits that process
+    /// too, it has paid until now and ends to when this is answered: so the limit is not asked again.
+    fn charge_made(
+        &mut self,
+        slab: SlabId,
+        device: GpuUuid,
+        bytes: u64,
+        user: u32,
+        maker_pid: u32,
+    ) -> bool {
+        let _ = maker_pid;
+        self.charge_slab(slab, device, bytes, user)
+    }
+    /// The memory behind such a charge is gone.
+    fn uncharge_slab(&mut self, slab: SlabId);
+    /// Has the driver try to make memory that it can share over a fabric; its refusal comes to
+    /// [`super::Pond::slab_made`].
+    fn try_fabric(&mut self, slab: SlabId, device: GpuUuid);
+    /// Whether a descriptor of another program looks like what the driver exports. Nothing is read or
+    /// mapped.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn is_exported(&self, fd: &Self::Fd, transport: TransportKind) -> Result<(), String>;
+    /// Starts a host; [`super::Pond::host_started`] says that it runs, or
+    /// [`super::Pond::host_not_started`] why not.
+    fn start_host(&mut self, host: HostId);
+    /// Speaks to a host of an earlier daemon through its channel from now on.
+    fn adopt_host(&mut self, host: HostId, channel: &Self::Fd);
+    /// Tells a host something. Never blocks.
+    fn tell_host(&mut self, host: HostId, message: ToHost);
+    /// Closes this process's end of the channel to a host.
+    fn close_host(&mut self, host: HostId);
     /// Asks whoever keeps the groups' files; the answer comes to [`super::Pond::group_answered`].
     fn ask_group(&mut self, ask: GroupAsk);
     /// The page that clients read, if there is one: a descriptor that cannot be written through.

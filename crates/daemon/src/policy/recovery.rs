@@ -13,6 +13,7 @@ use millpond_wire::{ClientId, Epoch, LeaseTarget, PondId, SlabId, TensorId, caps
 
 use super::about::{About, Identity};
 use super::accounts::Device;
+use super::adopt::Adoptions;
 use super::caps::{Caps, CapsTold};
 use super::catalog::{Catalog, Tensor};
 use super::clients::{Client, Clients};
@@ -20,6 +21,7 @@ use super::complaints::Complaints;
 use super::events::Events;
 use super::gpus::Gpus;
 use super::hello::client_record;
+use super::hosts::Hosts;
 use super::leases::LeaseTable;
 use super::leaving::Leavers;
 use super::models::Models;
@@ -80,6 +82,8 @@ impl<P: Ports> Pond<P> {
             clients: Clients::default(),
             parked: ParkedRequests::default(),
             movers: Movers::default(),
+            hosts: Hosts::default(),
+            adoptions: Adoptions::default(),
             models: Models::new(accounts.clone()),
             events: Events::new(identity.epoch, accounts.clone()),
             accounts,
@@ -162,6 +166,8 @@ impl<P: Ports> Pond<P> {
             | Record::VersionBorrowed { .. }
             | Record::VersionGone(_)) => self.replay_version(version, held),
             Record::Renamed { object, name, token } => self.replay_rename(object, name, token),
+            Record::HostMade(made) => self.replay_host(made, held),
+            Record::HostGone(id) => self.replay_host_gone(id, held),
             Record::Unknown => found.unknown_records += 1,
         }
     }
@@ -210,7 +216,9 @@ impl<P: Ports> Pond<P> {
         }
         let tenant = self.clients.tenant(&made.tenant);
         let owner = Owner { tenant, user: made.user, group: made.group };
-        let class = SlabClass { device: made.device, owner, audience: made.audience, size };
+        let transport = made.backing.transport.kind();
+        let (device, audience) = (made.device, made.audience);
+        let class = SlabClass { device, owner, audience, size, transport };
         let fd = held.remove(&Held::Slab(made.slab));
         self.slabs.insert(made.slab, Slab::recovered(class, made, fd));
         true
@@ -230,6 +238,9 @@ impl<P: Ports> Pond<P> {
     fn replay_tensor(&mut self, made: &TensorRecord) {
         let id = made.tensor;
         let Some(slab) = self.slabs.get(made.slab) else { return };
+        if made.offset.checked_add(made.bytes).is_none_or(|end| end > slab.bytes) {
+            return;
+        }
         let owner = slab.class.owner.clone();
         let is_known = self.catalog.get(id).is_some() || self.models.has_staged(id.0);
         if is_known || !self.slabs.take_at(made.slab, made.offset, made.bytes) {
@@ -261,7 +272,8 @@ impl<P: Ports> Pond<P> {
         slab.map(|slab| slab.class.owner.clone())
     }
 
-    fn settle(&mut self, ports: &mut P, orphans: HashMap<Held, P::Fd>, found: &mut Recovered) {
+    fn settle(&mut self, ports: &mut P, mut orphans: HashMap<Held, P::Fd>, found: &mut Recovered) {
+        self.settle_hosts(ports, &mut orphans);
         let mut orphans: Vec<_> = orphans.into_iter().collect();
         orphans.sort_by_key(|(what, _)| *what);
         for (what, fd) in orphans {
@@ -320,6 +332,7 @@ impl<P: Ports> Pond<P> {
         records.extend(self.gpus.devices().iter().map(Device::record));
         let recorded = self.clients.iter().filter(|(_, client)| client.recorded);
         records.extend(recorded.map(|(id, client)| client_record(id, client)));
+        records.extend(self.hosts.records());
         for (id, slab) in self.slabs.iter() {
             records.push(slab.record(id));
             records.extend(slab.borrowed(id));

@@ -5,6 +5,7 @@ use millpond_wire::message::EventKind;
 use millpond_wire::record::{CountedLease, Record};
 use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, SlabId, TensorId};
 
+use super::adopt::Lent;
 use super::answer::{Answer, done};
 use super::events::happening;
 use super::pond::Pond;
@@ -133,8 +134,13 @@ impl<P: Ports> Pond<P> {
         let Some(tensor) = self.catalog.remove(id, &owner) else { return };
         let empty = self.slabs.give(slab_id, tensor.offset, tensor.bytes);
         let tainted = self.slabs.get(slab_id).is_some_and(|slab| slab.tainted);
+        let adopted = self.slabs.get(slab_id).is_some_and(|slab| slab.backing.adopted);
         if empty {
             self.recycle_or_drop(ports, slab_id);
+        }
+        if adopted {
+            self.adoptions.keep_lent(Lent { client: tensor.creator, tensor: id, slab: slab_id });
+            self.free_in_hosts(ports);
         }
         let became = match (empty, self.slabs.get(slab_id).is_some(), tainted) {
             (false, _, false) => "its slab has other tensors",
@@ -166,7 +172,8 @@ impl<P: Ports> Pond<P> {
         let is_lost = slab.is_lost();
         let is_charged = self.payers.is_charged(slab.class.owner.user);
         // The slab itself is among the recycled ones now.
-        if slab.tainted || is_lost || is_charged || recycled > self.caps.recycle_bytes {
+        let is_useless = slab.tainted || is_lost || !slab.is_recyclable();
+        if is_useless || is_charged || recycled > self.caps.recycle_bytes {
             self.slabs.let_go(ports, id);
         }
     }

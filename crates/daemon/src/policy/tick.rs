@@ -32,6 +32,8 @@ impl<P: Ports> Pond<P> {
             self.end_lives(ports),
             self.take_turns(ports),
             self.end_some(ports),
+            // After all that ends tensors: what was in hosts is freed now, or when somebody comes.
+            self.care_for_hosts(ports),
             self.complaints.say_left_out(now),
         ];
         soonest.into_iter().chain(more.into_iter().flatten()).min()
@@ -61,6 +63,7 @@ impl<P: Ports> Pond<P> {
         let starts = [Until::DriverForCreate, Until::DriverForStage, Until::Turn];
         self.pending_slabs.is_empty()
             && self.leavers.is_empty()
+            && self.adoptions.is_empty()
             && !starts.into_iter().any(|until| self.parked.is_awaited(until))
             && self.movers.are_idle()
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use millpond_wire::message::{Reply, ReplyBody, Request, RequestBody};
 use millpond_wire::socket::{self, SocketError};
-use millpond_wire::{ClientId, ErrorKind, Failure, fd};
+use millpond_wire::{ClientId, ErrorKind, Failure, HostId, fd};
 
 use super::conn::Conn;
 use super::ready::Work;
@@ -160,6 +160,7 @@ impl Server {
     pub(super) fn client_gone(&mut self, client: ClientId) {
         tracing::debug!(%client, "its process is gone");
         self.hear_movers();
+        self.host_event(HostId(client.0));
         self.world.unwatch(client);
         self.pond.process_gone(&mut self.world, client);
     }

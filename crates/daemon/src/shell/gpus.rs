@@ -29,6 +29,9 @@ impl Server {
                 Told::SlabMade { slab, result } => {
                     self.pond.slab_made(&mut self.world, slab, result);
                 }
+                Told::Charged { slab, result } => {
+                    self.pond.slab_charged(&mut self.world, slab, result);
+                }
                 Told::Physical(used) => self.pond.physical(&mut self.world, &used),
             }
         }

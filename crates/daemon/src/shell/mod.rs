@@ -6,6 +6,7 @@ mod file_limit;
 mod flights;
 mod gpu_lock;
 mod gpus;
+mod hosts;
 mod keeper_line;
 mod keeper_side;
 mod long_replies;
@@ -244,7 +245,8 @@ impl Server {
         };
         let soon = !self.world.ended.is_empty()
             || !self.world.movers.news.is_empty()
-            || self.world.movers.is_behind();
+            || self.world.movers.is_behind()
+            || self.world.hosts.has_to_do();
         let soon = soon.then_some(SOON);
         let stop = self.stopping.map(|_| Duration::from_millis(5));
         let clock = Instant::now();
@@ -276,6 +278,7 @@ impl Server {
             Some(Source::Book) => self.book_event(),
             Some(Source::LongReply) => self.world.send_made(),
             Some(Source::Mover(device)) => self.mover_event(device),
+            Some(Source::Host(host)) => self.host_event(host),
             Some(Source::SpareMover) => self.world.movers.spare_gone(&mut self.world.watcher),
             Some(Source::Channel) => self.channel_event(),
             Some(Source::KeeperGone) => self.keeper_gone(),
@@ -299,6 +302,7 @@ impl Server {
             let _ = self.pond.cap_reached(&mut self.world, &account, refused);
         }
         self.mover_news();
+        self.host_news();
         self.end_ungreeted();
         self.care_for_keeper();
         self.pond.about.journal_bytes = self.world.journal.bytes();

@@ -191,7 +191,7 @@ impl MoverProcesses {
         self.running.values().any(|process| !process.unsent.is_empty())
     }
 
-    fn hear(&self, device: GpuUuid) -> Result<Option<FromMover>, ChannelError> {
+    fn hear(&self, device: GpuUuid) -> Result<Option<(FromMover, Option<OwnedFd>)>, ChannelError> {
         self.running.get(&device).map_or(Ok(None), |process| process.channel.try_receive())
     }
 
@@ -222,13 +222,16 @@ impl Server {
         self.mover_news();
         loop {
             match self.world.movers.hear(device) {
-                Ok(Some(said)) => self.pond.mover_said(&mut self.world, device, said),
+                Ok(Some((said, fd))) => {
+                    let fd = fd.map(Arc::new);
+                    self.pond.mover_said(&mut self.world, device, said, fd);
+                }
                 Ok(None) => return,
                 Err(error) => {
                     if let ChannelError::Version { .. } = error {
                         self.world.movers.end_of_another_version(device, &error);
                         let said = FromMover::Failed { text: error.to_string() };
-                        self.pond.mover_said(&mut self.world, device, said);
+                        self.pond.mover_said(&mut self.world, device, said, None);
                     } else if !matches!(error, ChannelError::HungUp) {
                         tracing::error!("the mover of {device}: {error}");
                     }

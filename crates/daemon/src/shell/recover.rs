@@ -14,6 +14,7 @@ use millpond_wire::record::Record;
 use millpond_wire::{Backing, Epoch, caps, runtime_dir};
 
 use super::DaemonError;
+use super::hosts::HostLaunch;
 use super::movers::MoverLaunch;
 use super::page::Page;
 use super::world::World;
@@ -42,6 +43,7 @@ pub(super) fn recover(start: DaemonStart) -> Result<Recovered, DaemonError> {
     // The driver needs a tenth of a second to start: it gets a head start.
     let choice: DriverChoice = std::ffi::OsString::from(&config.driver).into();
     let movers = mover_launch(&config, epoch)?;
+    let hosts = host_launch(&config)?;
     let starting = DaemonError::io("starting a thread");
     let folder = config.runtime_dir.as_deref().unwrap_or("".as_ref());
     let charges = Arc::new(ChargedAccounts::default());
@@ -51,9 +53,10 @@ pub(super) fn recover(start: DaemonStart) -> Result<Recovered, DaemonError> {
     let held: HeldHere =
         held.into_iter().map(|(held, fd)| (held.key, (held.backing, Arc::new(fd)))).collect();
     let HandedOver { listeners, objects, journal, page } = HandedOver::sort(&held)?;
+    let own_charges = Arc::clone(&charges);
     let around = |journal, records: &[Record]| {
         let held = with_backings(held, records);
-        world(journal, channel, held, (driver, book), movers)
+        world(journal, channel, held, (driver, book, own_charges), (movers, hosts))
     };
     let (mut pond, mut world) = match journal {
         Some(fd) => recovered(fd, objects, epoch, caps(&config), around)?,
@@ -86,6 +89,8 @@ impl HandedOver {
                 KeyView::Slab(slab) => Held::Slab(slab),
                 KeyView::Manifest(version) => Held::Manifest(version),
                 KeyView::Client(client) => Held::Client(client),
+                KeyView::HostChannel(host) => Held::HostChannel(host),
+                KeyView::HostProcess(host) => Held::HostProcess(host),
                 KeyView::Journal => {
                     sorted.journal = Some(copy()?);
                     continue;
@@ -194,10 +199,10 @@ fn world(
     journal: Journal,
     channel: millpond_keeper::channel::Channel,
     held: HeldHere,
-    threads: (DriverThread, BookThread),
-    movers: MoverLaunch,
+    threads: (DriverThread, BookThread, Arc<ChargedAccounts>),
+    launches: (MoverLaunch, HostLaunch),
 ) -> Result<World, DaemonError> {
-    World::new(journal, channel, held, threads, movers)
+    World::new(journal, channel, held, threads, launches)
         .map_err(DaemonError::io("making an event loop"))
 }
 
@@ -209,6 +214,12 @@ fn mover_launch(config: &Config, epoch: Epoch) -> Result<MoverLaunch, DaemonErro
         driver: config.driver.clone(),
         epoch,
     })
+}
+
+fn host_launch(config: &Config) -> Result<HostLaunch, DaemonError> {
+    let launch = Launch::this_program("host").map_err(DaemonError::io("finding this program"))?;
+    let launch = launch.pinned().with_log(config);
+    Ok(HostLaunch { launch, driver: config.driver.clone() })
 }
 
 fn caps(config: &Config) -> Caps {

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use millpond_wire::{ClientId, GpuUuid};
+use millpond_wire::{ClientId, GpuUuid, HostId};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 
@@ -24,6 +24,8 @@ pub enum Source {
     LongReply,
     /// A mover said something, or hung up.
     Mover(GpuUuid),
+    /// A host said something, or hung up.
+    Host(HostId),
     /// The mover that is for no GPU yet is gone.
     SpareMover,
     Listener(usize),

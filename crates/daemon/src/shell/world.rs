@@ -1,21 +1,26 @@
 //! The real world behind the policy's ports: journal, keeper, sockets, driver thread, clock.
 
+mod sending;
+
 use std::collections::{BTreeMap, HashMap};
 use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use millpond_host::channel::ToHost;
 use millpond_keeper::channel::{Channel, HoldKey, Holding, Message};
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{Reply, ReplyBody};
 use millpond_wire::record::Record;
-use millpond_wire::{Backing, ClientId, GpuUuid, SlabId, caps, memfd};
+use millpond_wire::{Backing, ClientId, GpuUuid, HostId, SlabId, TransportKind, caps, memfd};
 use rustix::process::Signal;
 
 use super::conn::{Conn, Flushed};
 use super::file_limit;
 use super::flights::Flights;
+
+use super::hosts::{HostLaunch, HostProcesses};
 use super::keeper_line::KeeperLine;
 use super::long_replies::{self, LongReplies};
 use super::movers::{MoverLaunch, MoverProcesses};
@@ -23,10 +28,11 @@ use super::numbers::ByNumber;
 use super::page::Page;
 use super::soon::Soon;
 use super::watcher::{Source, Watcher};
-use crate::accounts::{Account, Refused, Resource};
-use crate::book::{self, BookThread};
+use crate::accounts::{Account, Refused};
+use crate::book::{self, BookThread, ChargedAccounts};
 use crate::descriptors;
 use crate::driver::{Ask, DriverThread, SharedFd};
+use crate::foreign;
 use crate::journal::Journal;
 use crate::policy::{ConnId, GroupAsk, Held, HoldError, KeeperRoom, PortError, Ports};
 
@@ -58,6 +64,8 @@ pub struct World {
     /// Users who have reached a cap of what may be unread, and what of.
     pub stopped: Vec<(Rc<Account>, Refused)>,
     pub movers: MoverProcesses,
+    pub hosts: HostProcesses,
+    charges: Arc<ChargedAccounts>,
     /// What clients read; absent until the daemon serves.
     pub page: Option<Page>,
     builder: planus::Builder,
@@ -72,8 +80,8 @@ impl World {
         journal: Journal,
         channel: Channel,
         held: BTreeMap<HoldKey, (Backing, SharedFd)>,
-        (driver, book): (DriverThread, BookThread),
-        movers: MoverLaunch,
+        (driver, book, charges): (DriverThread, BookThread, Arc<ChargedAccounts>),
+        (movers, hosts): (MoverLaunch, HostLaunch),
     ) -> std::io::Result<Self> {
         Ok(Self {
             watcher: Watcher::new()?,
@@ -92,6 +100,8 @@ impl World {
             lingering: ByNumber::default(),
             stopped: Vec::new(),
             movers: MoverProcesses::new(movers),
+            hosts: HostProcesses::new(hosts),
+            charges,
             page: None,
             builder: planus::Builder::new(),
         })
@@ -106,218 +116,6 @@ impl World {
         self.conn_tokens.insert(id, token);
         self.conns.insert(id, conn);
         Ok(())
-    }
-
-    pub fn remove_conn(&mut self, id: ConnId) {
-        self.soon.remove(id);
-        let (Some(mut conn), Some(token)) = (self.conns.remove(&id), self.conn_tokens.remove(&id))
-        else {
-            return;
-        };
-        self.watcher.remove(&conn, token);
-        let Some(account) = conn.account().cloned() else { return };
-        self.flights.remove(&account, id);
-        if !conn.look() {
-            conn.end();
-            let now = Instant::now();
-            self.flights.sent(&account, id, now);
-            self.soon.add(id, now);
-            self.lingering.insert(id, conn);
-            return;
-        }
-        drop(conn);
-        self.resume_if_free(&account);
-    }
-
-    /// Descriptors that connections and watched processes take.
-    #[must_use]
-    pub fn descriptors(&self) -> usize {
-        self.conns.len() + self.lingering.len() + self.client_tokens.len()
-    }
-
-    /// Whether there is anything that [`Self::flush`] would do.
-    #[must_use]
-    pub fn has_to_flush(&self, id: ConnId) -> bool {
-        self.conns.get(&id).is_some_and(|conn| conn.closing || conn.backlog() > 0)
-    }
-
-    /// Sends what waits on a connection.
-    pub fn flush(&mut self, id: ConnId) {
-        let Some(conn) = self.conns.get_mut(&id) else { return };
-        let flushed = conn.flush();
-        self.after_send(id, flushed);
-    }
-
-    /// The same on those whose time for another try has come.
-    pub fn flush_soon(&mut self) {
-        let now = Instant::now();
-        for id in self.soon.due(now) {
-            if self.lingering.contains_key(&id) {
-                self.look_at_conn(id);
-                self.soon.tried(id, false, now);
-                continue;
-            }
-            let before = self.backlog(id);
-            self.flush(id);
-            let moved = self.backlog(id) < before;
-            self.soon.tried(id, moved, now);
-        }
-        for account in self.flights.due(now) {
-            self.look_at(&account, now);
-        }
-    }
-
-    /// Looks what a user has read, unless that was done a moment ago; what waited for it goes on.
-    fn look_at(&mut self, account: &Rc<Account>, now: Instant) {
-        let before = account.has(Resource::Descriptors);
-        for id in self.flights.take_unread(account, now) {
-            self.look_at_conn(id);
-        }
-        if account.has(Resource::Descriptors) < before {
-            self.flights.moved(account, now);
-            self.resume(account);
-        } else {
-            self.resume_if_free(account);
-        }
-    }
-
-    fn look_at_conn(&mut self, id: ConnId) {
-        let conn = self.conns.get_mut(&id).or_else(|| self.lingering.get_mut(&id));
-        let Some(conn) = conn else { return };
-        if conn.look()
-            && let Some(account) = conn.account()
-        {
-            self.flights.read(account, id);
-            if self.lingering.remove(&id).is_some() {
-                self.soon.remove(id);
-            }
-        }
-    }
-
-    /// Whether a user may have so many descriptors more in flight, after a look if need be.
-    fn has_room(&mut self, id: ConnId, more: usize) -> bool {
-        let Some(account) = self.conns.get(&id).and_then(Conn::account).cloned() else {
-            return true;
-        };
-        let check = || account.check_or_first(Resource::Descriptors, more as u64);
-        if check().is_ok() {
-            return true;
-        }
-        self.look_at(&account, Instant::now());
-        match check() {
-            Ok(()) => true,
-            Err(refused) => {
-                self.stopped.push((account, refused));
-                false
-            }
-        }
-    }
-
-    fn resume_if_free(&mut self, account: &Rc<Account>) {
-        if self.flights.is_stopped_in_vain(account) {
-            self.resume(account);
-        }
-    }
-
-    /// Those of a user who waited until something is read go on.
-    fn resume(&mut self, account: &Rc<Account>) {
-        for id in self.flights.take_waiting(account) {
-            self.flush(id);
-        }
-    }
-
-    fn after_send(&mut self, id: ConnId, flushed: Flushed) {
-        let Some(conn) = self.conns.get_mut(&id) else { return };
-        match flushed {
-            Flushed::Everything if conn.closing && conn.backlog() == 0 => self.ended.push(id),
-            Flushed::Everything | Flushed::Full | Flushed::NoRoom => self.soon.remove(id),
-            Flushed::Soon => self.soon.add(id, Instant::now()),
-            Flushed::Gone => self.ended.push(id),
-        }
-        self.account(id);
-    }
-
-    /// Has the connection's user pay for what waits on it and for what is unread.
-    fn account(&mut self, id: ConnId) {
-        let Some(conn) = self.conns.get_mut(&id) else { return };
-        let was_full = conn.is_full();
-        conn.pay();
-        let is_new = conn.has_unread() && !std::mem::replace(&mut conn.listed, true);
-        if let Some(account) = conn.account() {
-            if is_new {
-                self.flights.sent(account, id, Instant::now());
-            }
-            if let Some(refused) = account.why_full().filter(|_| !was_full) {
-                self.stopped.push((Rc::clone(account), refused));
-            }
-            let account = Rc::clone(account);
-            self.resume_if_free(&account);
-        }
-        self.set_interest(id);
-    }
-
-    /// Sends the long replies that were made meanwhile.
-    pub fn send_made(&mut self) {
-        self.long_replies.clear();
-        while let Some(made) = self.long_replies.next() {
-            let Some(conn) = self.conns.get_mut(&made.conn) else { continue };
-            match made.file {
-                Ok(file) => {
-                    let builder = &mut self.builder;
-                    let flushed = conn.send_made(made.number, made.expected, file, builder);
-                    self.after_send(made.conn, flushed);
-                }
-                Err(error) => self.cannot_reply(made.conn, &error),
-            }
-        }
-    }
-
-    fn cannot_reply(&mut self, conn: ConnId, error: &std::io::Error) {
-        tracing::error!("a reply could not be made: {error}");
-        self.ended.push(conn);
-    }
-
-    /// Whether the next message of a connection is to be read. From a user who does not read,
-    /// nothing is; but that the peer is gone can only be read.
-    pub fn may_read(&mut self, id: ConnId) -> bool {
-        let Some(conn) = self.conns.get(&id) else { return false };
-        if !conn.wants().0 {
-            if conn.has_promised() && conn.has_hung_up() {
-                // Nobody would notice before the reply is made, and the event loop would spin.
-                self.ended.push(id);
-            }
-            return false;
-        }
-        let may = !conn.is_full() || conn.has_hung_up();
-        if !may {
-            self.set_interest(id);
-        }
-        may
-    }
-
-    /// Has the event loop wait for what the connection can use.
-    fn set_interest(&mut self, id: ConnId) {
-        let Some(conn) = self.conns.get_mut(&id) else { return };
-        let mut wants = conn.wants();
-        if self.soon.contains(id) || conn.no_room {
-            // The socket is writable, but that is not what is waited for.
-            wants.1 = false;
-        }
-        let is_stopped = wants.0 && conn.is_full();
-        if is_stopped {
-            wants.0 = false;
-        }
-        match conn.account() {
-            Some(account) if is_stopped => self.flights.stop(account, id, Instant::now()),
-            Some(account) if conn.no_room => self.flights.wait(account, id, Instant::now()),
-            _ => {}
-        }
-        if wants != conn.interest
-            && let Some(token) = self.conn_tokens.get(&id)
-        {
-            conn.interest = wants;
-            self.watcher.change(&*conn, *token, wants);
-        }
     }
 
     /// Has the keeper hold a descriptor. Without a keeper it is held here, and given to the next.
@@ -346,6 +144,8 @@ fn key_of(what: Held) -> HoldKey {
         Held::Slab(slab) => HoldKey::slab(slab),
         Held::Client(client) => HoldKey::client(client),
         Held::Manifest(version) => HoldKey::manifest(version),
+        Held::HostChannel(host) => HoldKey::host_channel(host),
+        Held::HostProcess(host) => HoldKey::host_process(host),
     }
 }
 
@@ -479,6 +279,62 @@ impl Ports for World {
 
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, user: u32) {
         self.driver.ask(Ask::MakeSlab { slab, device, bytes, user });
+    }
+
+    fn charge_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, user: u32) -> bool {
+        let charged = self.charges.charge_at_once(slab, device, bytes, user);
+        if !charged {
+            self.driver.ask(Ask::Charge { slab, device, bytes, user, maker_pid: None });
+        }
+        charged
+    }
+
+    fn charge_made(
+        &mut self,
+        slab: SlabId,
+        device: GpuUuid,
+        bytes: u64,
+        user: u32,
+        maker_pid: u32,
+    ) -> bool {
+        let charged = self.charges.charge_at_once(slab, device, bytes, user);
+        if !charged {
+            let maker_pid = Some(maker_pid);
+            self.driver.ask(Ask::Charge { slab, device, bytes, user, maker_pid });
+        }
+        charged
+    }
+
+    fn count_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, user: u32) {
+        self.driver.ask(Ask::Count { slab, device, bytes, user });
+    }
+
+    fn uncharge_slab(&mut self, slab: SlabId) {
+        self.driver.ask(Ask::SlabGone(slab));
+    }
+
+    fn try_fabric(&mut self, slab: SlabId, device: GpuUuid) {
+        self.driver.ask(Ask::TryFabric { slab, device });
+    }
+
+    fn is_exported(&self, fd: &SharedFd, transport: TransportKind) -> Result<(), String> {
+        foreign::check(fd, transport)
+    }
+
+    fn start_host(&mut self, host: HostId) {
+        self.hosts.start(&mut self.watcher, host);
+    }
+
+    fn adopt_host(&mut self, host: HostId, channel: &SharedFd) {
+        self.hosts.adopt(&mut self.watcher, host, channel);
+    }
+
+    fn tell_host(&mut self, host: HostId, message: ToHost) {
+        self.hosts.tell(host, message);
+    }
+
+    fn close_host(&mut self, host: HostId) {
+        self.hosts.close(&mut self.watcher, host);
     }
 
     fn start_mover(&mut self, device: GpuUuid) {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use millpond_wire::{Backing, ClientId, GpuUuid, SlabId, VersionId};
+use millpond_wire::{Backing, ClientId, GpuUuid, HostId, SlabId, VersionId};
 
 /// Why a text is no key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,6 +36,10 @@ pub enum KeyView<'key> {
     /// The pidfd of a client process.
     Client(ClientId),
     Manifest(VersionId),
+    /// The channel to a host.
+    HostChannel(HostId),
+    /// The pidfd of a host.
+    HostProcess(HostId),
     /// To the daemon that waits, with everything, until its successor serves.
     Handover,
     /// The table of what the service manager keeps.
@@ -123,6 +127,18 @@ impl HoldKey {
         HoldKey(format!("manifest/{version}"))
     }
 
+    /// The daemon's end of the channel to a host, which lives while anybody has it.
+    #[must_use]
+    pub fn host_channel(host: HostId) -> HoldKey {
+        HoldKey(format!("host/{host}"))
+    }
+
+    /// The pidfd of a host.
+    #[must_use]
+    pub fn host_process(host: HostId) -> HoldKey {
+        HoldKey(format!("host-process/{host}"))
+    }
+
     /// The pidfd of a client.
     #[must_use]
     pub fn client(client: ClientId) -> HoldKey {
@@ -159,6 +175,8 @@ impl HoldKey {
             }
             ("slab", id) => id.parse().ok().map(KeyView::Slab),
             ("client", id) => id.parse().ok().map(KeyView::Client),
+            ("host", id) => id.parse().ok().map(KeyView::HostChannel),
+            ("host-process", id) => id.parse().ok().map(KeyView::HostProcess),
             ("manifest", id) => id.parse().ok().map(KeyView::Manifest),
             _ => None,
         };

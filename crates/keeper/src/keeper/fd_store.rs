@@ -131,11 +131,13 @@ impl FdStore {
         }
     }
 
-    /// Sockets of its own, and what only two living processes have, it does not keep.
+    /// Sockets of its own, and what only two living processes have, it does not keep. Nor channels to
+    /// hosts: a host lives while anybody has its channel, and the service does not start again while one
+    /// of its processes lives.
     fn is_kept(&self, key: &HoldKey) -> bool {
         match key.view() {
             KeyView::Listen(_) => !self.head.activated,
-            KeyView::Handover => false,
+            KeyView::Handover | KeyView::HostChannel(_) | KeyView::HostProcess(_) => false,
             _ => true,
         }
     }
@@ -310,6 +312,16 @@ pub(super) mod tests {
             all.push(String::from_utf8_lossy(&buffer[..bytes]).trim().replace('\n', " "));
         }
         all
+    }
+
+    #[test]
+    fn what_belongs_to_a_host_ends_with_the_service() {
+        let (store, _peer) = store(&memfd());
+        let host = millpond_wire::HostId::random();
+        for key in [HoldKey::host_channel(host), HoldKey::host_process(host)] {
+            assert!(!store.is_kept(&key), "{key}");
+        }
+        assert!(store.is_kept(&HoldKey::slab(millpond_wire::SlabId::random())));
     }
 
     #[test]

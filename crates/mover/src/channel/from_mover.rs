@@ -1,7 +1,7 @@
 //! What the mover says.
 
 use millpond_channel::{Frame, Reader, Writer};
-use millpond_wire::{ContentHash, SlabId, caps};
+use millpond_wire::{ContentHash, HANDLE_BYTES, SlabId, caps};
 
 use super::{ChannelError, FROM_MOVER_BYTES, VERSIONS};
 
@@ -11,13 +11,44 @@ pub enum FromMover {
     /// The answer to `Start`: context and ring are there.
     Ready,
     /// The other answer to `Start`: no driver, no such GPU, no context. The mover exits.
-    Failed { text: String },
+    Failed {
+        text: String,
+    },
     /// The slab can be used in jobs.
-    Mapped { slab: SlabId },
+    Mapped {
+        slab: SlabId,
+    },
     /// The slab cannot be used.
-    MapFailed { slab: SlabId, why: Why, text: String },
+    MapFailed {
+        slab: SlabId,
+        why: Why,
+        text: String,
+    },
     /// The mover does not hold the slab any more. Also the answer for one that it never held.
-    Unmapped { slab: SlabId },
+    Unmapped {
+        slab: SlabId,
+    },
+    /// Memory of another program is there, of that kind and size.
+    Proved {
+        slab: SlabId,
+    },
+    /// It is not.
+    NotProved {
+        slab: SlabId,
+        why: Why,
+        text: String,
+    },
+    /// A memory pool was made. Its descriptor comes along.
+    PoolMade {
+        slab: SlabId,
+        /// Of the pointer of its allocation.
+        data: [u8; HANDLE_BYTES],
+    },
+    PoolFailed {
+        slab: SlabId,
+        out_of_memory: bool,
+        text: String,
+    },
     /// Every byte has landed.
     Done {
         job: u64,
@@ -25,7 +56,11 @@ pub enum FromMover {
         hashes: Vec<ContentHash>,
     },
     /// The job did not happen, or in part. Nothing of it goes on any more.
-    JobFailed { job: u64, why: Why, text: String },
+    JobFailed {
+        job: u64,
+        why: Why,
+        text: String,
+    },
 }
 
 /// Why a job or a mapping failed.
@@ -55,6 +90,10 @@ mod kind {
     pub const UNMAPPED: u8 = 36;
     pub const DONE: u8 = 37;
     pub const JOB_FAILED: u8 = 38;
+    pub const PROVED: u8 = 39;
+    pub const NOT_PROVED: u8 = 40;
+    pub const POOL_MADE: u8 = 41;
+    pub const POOL_FAILED: u8 = 42;
 }
 
 impl Why {
@@ -93,6 +132,18 @@ impl FromMover {
                 writer.cut_text(text).bytes()
             }
             FromMover::Unmapped { slab } => Writer::new(kind::UNMAPPED).slab(*slab).bytes(),
+            FromMover::Proved { slab } => Writer::new(kind::PROVED).slab(*slab).bytes(),
+            FromMover::NotProved { slab, why, text } => {
+                let writer = Writer::new(kind::NOT_PROVED).slab(*slab).u8(why.number());
+                writer.cut_text(text).bytes()
+            }
+            FromMover::PoolMade { slab, data } => {
+                Writer::new(kind::POOL_MADE).slab(*slab).raw(data).bytes()
+            }
+            FromMover::PoolFailed { slab, out_of_memory, text } => {
+                let writer = Writer::new(kind::POOL_FAILED).slab(*slab);
+                writer.u8(u8::from(*out_of_memory)).cut_text(text).bytes()
+            }
             FromMover::Done { job, hashes } => {
                 let writer = Writer::new(kind::DONE).u64(*job).count(hashes.len());
                 hashes.iter().fold(writer, |writer, hash| writer.raw(&hash.0)).bytes()
@@ -121,6 +172,21 @@ impl FromMover {
                 FromMover::MapFailed { slab, why, text: reader.text()? }
             }
             kind::UNMAPPED => FromMover::Unmapped { slab: reader.slab()? },
+            kind::PROVED => FromMover::Proved { slab: reader.slab()? },
+            kind::NOT_PROVED => {
+                let (slab, why) = (reader.slab()?, Why::read(&mut reader)?);
+                FromMover::NotProved { slab, why, text: reader.text()? }
+            }
+            kind::POOL_MADE => FromMover::PoolMade { slab: reader.slab()?, data: reader.array()? },
+            kind::POOL_FAILED => {
+                let slab = reader.slab()?;
+                let out_of_memory = match reader.u8()? {
+                    0 => false,
+                    1 => true,
+                    _ => return Err(ChannelError::Malformed("neither yes nor no")),
+                };
+                FromMover::PoolFailed { slab, out_of_memory, text: reader.text()? }
+            }
             kind::DONE => {
                 let (job, count) = (reader.u64()?, reader.count()?);
                 if count > caps::PIECES_PER_MOVE {
@@ -143,7 +209,7 @@ impl Frame for FromMover {
     const MAX_BYTES: usize = FROM_MOVER_BYTES;
 
     fn fds(&self) -> usize {
-        0
+        usize::from(matches!(self, FromMover::PoolMade { .. }))
     }
 
     fn to_bytes(&self) -> Result<Vec<u8>, ChannelError> {

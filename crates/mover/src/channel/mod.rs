@@ -29,7 +29,7 @@ pub use to_mover::{Job, ToMover, Work};
 
 /// The version of this protocol, in the first message of each side. A daemon starts its movers from the
 /// file that it runs itself, so there is never a reason to speak another one.
-pub const VERSIONS: Versions = Versions::only(3);
+pub const VERSIONS: Versions = Versions::only(4);
 
 /// The daemon's longest message: all pieces and runs of a move, 16 bytes each, the groups of its user,
 /// and what is before them.
@@ -81,16 +81,19 @@ impl DaemonEnd {
     ///
     /// # Errors
     /// [`ChannelError::HungUp`] at the end. After an error about the message, that one message is gone.
-    pub fn try_receive(&self) -> Result<Option<FromMover>, ChannelError> {
-        Ok(self.0.try_receive()?.map(|(message, _)| message))
+    pub fn try_receive(&self) -> Result<Option<(FromMover, Option<OwnedFd>)>, ChannelError> {
+        Ok(self.0.try_receive()?.map(|(message, mut fds)| (message, fds.pop())))
     }
 
     /// Waits for one message, not longer than `patience`.
     ///
     /// # Errors
     /// [`ChannelError::HungPeer`] when none came; else as [`Self::try_receive`].
-    pub fn receive_within(&self, patience: Duration) -> Result<FromMover, ChannelError> {
-        self.0.receive_within(patience).map(|(message, _)| message)
+    pub fn receive_within(
+        &self,
+        patience: Duration,
+    ) -> Result<(FromMover, Option<OwnedFd>), ChannelError> {
+        self.0.receive_within(patience).map(|(message, mut fds)| (message, fds.pop()))
     }
 }
 
@@ -118,6 +121,18 @@ impl MoverEnd {
     /// [`ChannelError::HungUp`].
     pub fn send(&self, message: &FromMover) -> Result<(), ChannelError> {
         self.0.send(message)
+    }
+
+    /// As [`Self::send`], with the descriptor that belongs to the message.
+    ///
+    /// # Errors
+    /// As for [`Self::send`].
+    pub fn send_with(
+        &self,
+        message: &FromMover,
+        fd: Option<BorrowedFd<'_>>,
+    ) -> Result<(), ChannelError> {
+        self.0.send_with(message, fd.as_slice())
     }
 
     /// Waits for one message.

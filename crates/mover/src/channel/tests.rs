@@ -82,6 +82,13 @@ fn to_mover() -> impl Strategy<Value = ToMover> {
             bytes,
             backing
         }),
+        (slab(), any::<u64>(), backing()).prop_map(|(slab, bytes, backing)| ToMover::Prove {
+            slab,
+            bytes,
+            backing
+        }),
+        (slab(), any::<u64>()).prop_map(|(slab, bytes)| ToMover::MakePool { slab, bytes }),
+        slab().prop_map(|slab| ToMover::DropPool { slab }),
         slab().prop_map(|slab| ToMover::Unmap { slab }),
         (any::<u64>(), any::<u64>(), rights(), work()).prop_map(|(job, epoch, by, work)| {
             ToMover::Job(Job { job, epoch: Epoch(epoch), by, work })
@@ -122,6 +129,17 @@ fn from_mover() -> impl Strategy<Value = FromMover> {
             text
         }),
         slab().prop_map(|slab| FromMover::Unmapped { slab }),
+        slab().prop_map(|slab| FromMover::Proved { slab }),
+        (slab(), why(), text()).prop_map(|(slab, why, text)| FromMover::NotProved {
+            slab,
+            why,
+            text
+        }),
+        (slab(), any::<u8>())
+            .prop_map(|(slab, byte)| FromMover::PoolMade { slab, data: [byte; HANDLE_BYTES] }),
+        (slab(), any::<bool>(), text()).prop_map(|(slab, out_of_memory, text)| {
+            FromMover::PoolFailed { slab, out_of_memory, text }
+        }),
         (any::<u64>(), proptest::collection::vec(any::<[u8; 16]>(), 0..20)).prop_map(
             |(job, hashes)| {
                 FromMover::Done { job, hashes: hashes.into_iter().map(ContentHash).collect() }
@@ -200,7 +218,8 @@ fn the_largest_move_and_its_answer_travel() {
     let done = FromMover::Done { job: 1, hashes };
     assert!(done.encode().len() <= FROM_MOVER_BYTES);
     theirs.send(&done).unwrap();
-    assert!(ours.try_receive().unwrap() == Some(done));
+    let (said, fd) = ours.try_receive().unwrap().unwrap();
+    assert!(said == done && fd.is_none());
 }
 
 #[test]
@@ -276,6 +295,13 @@ fn descriptors_are_counted_on_both_sides() {
     };
     assert_eq!(map_of(Transport::Mempool([1; HANDLE_BYTES])).descriptors(), 1);
     assert_eq!(map_of(Transport::Ipc([1; HANDLE_BYTES])).descriptors(), 0);
+    let prove_of = |transport| {
+        let backing = Backing { transport, adopted: true };
+        ToMover::Prove { slab: SlabId::random(), bytes: 1, backing }
+    };
+    assert_eq!(prove_of(Transport::Vmm).descriptors(), 1);
+    assert_eq!(prove_of(Transport::Mempool([1; HANDLE_BYTES])).descriptors(), 1);
+    assert_eq!(prove_of(Transport::Ipc([1; HANDLE_BYTES])).descriptors(), 0);
     let map = map_of(Transport::Vmm);
     assert!(matches!(ours.send(&map, None), Err(ChannelError::Descriptors { .. })));
     let stop = ToMover::Stop;
@@ -285,6 +311,42 @@ fn descriptors_are_counted_on_both_sides() {
     assert!(message == map && fd.is_some());
     socket::send(&ours, &map.encode(), &[null.as_fd(), null.as_fd()], true).unwrap();
     assert!(matches!(theirs.receive(), Err(ChannelError::Descriptors { expected: 1, found: 2 })));
+}
+
+#[test]
+fn a_pool_comes_with_its_descriptor_and_nothing_else_does() {
+    let (ours, theirs) = DaemonEnd::pair().unwrap();
+    let theirs = MoverEnd::new(theirs);
+    let null = File::open("/dev/null").unwrap();
+    let slab = SlabId::random();
+    let made = FromMover::PoolMade { slab, data: [1; HANDLE_BYTES] };
+    let failed = FromMover::PoolFailed { slab, out_of_memory: true, text: "full".into() };
+    assert!(matches!(theirs.send(&made), Err(ChannelError::Descriptors { .. })));
+    for other in [&failed, &FromMover::Proved { slab }] {
+        let sent = theirs.send_with(other, Some(null.as_fd()));
+        assert!(matches!(sent, Err(ChannelError::Descriptors { .. })), "{other:?}");
+    }
+    theirs.send_with(&made, Some(null.as_fd())).unwrap();
+    let (said, fd) = ours.receive_within(SEND_TIMEOUT).unwrap();
+    assert!(said == made && fd.is_some());
+    // A mover that is not ours says what it likes.
+    socket::send(&theirs.0, &made.encode(), &[], true).unwrap();
+    assert!(matches!(ours.try_receive(), Err(ChannelError::Descriptors { .. })));
+    socket::send(&theirs.0, &failed.encode(), &[null.as_fd()], true).unwrap();
+    assert!(matches!(ours.try_receive(), Err(ChannelError::Descriptors { .. })));
+    theirs.send(&failed).unwrap();
+    assert_eq!(ours.try_receive().unwrap().unwrap().0, failed, "the next one is read");
+}
+
+/// What is read must come back when it is written.
+#[test]
+fn a_yes_that_is_neither_yes_nor_no_is_refused() {
+    let slab = SlabId::random();
+    let failed = FromMover::PoolFailed { slab, out_of_memory: true, text: String::new() };
+    let mut bytes = failed.encode();
+    assert_eq!(bytes[17], 1);
+    bytes[17] = 2;
+    assert!(matches!(FromMover::decode(&bytes), Err(ChannelError::Malformed(_))));
 }
 
 #[test]
@@ -301,7 +363,7 @@ fn the_daemon_never_waits_for_long() {
     assert!(matches!(ours.receive_within(patience), Err(ChannelError::HungPeer { .. })));
     let theirs = MoverEnd::new(theirs);
     theirs.send(&FromMover::Ready).unwrap();
-    assert_eq!(ours.try_receive().unwrap(), Some(FromMover::Ready));
+    assert_eq!(ours.try_receive().unwrap().unwrap().0, FromMover::Ready);
     drop(theirs);
     assert!(matches!(ours.try_receive(), Err(ChannelError::HungUp)));
 }

@@ -24,6 +24,12 @@ pub enum ToMover {
     /// Map this slab whole, for reading and writing. Comes with the descriptor of its backing, if
     /// there is one.
     Map { slab: SlabId, bytes: u64, backing: Backing },
+    /// Map memory of another program and let go of it. Comes with the descriptor of its backing.
+    Prove { slab: SlabId, bytes: u64, backing: Backing },
+    /// Make a memory pool with one allocation of so many bytes.
+    MakePool { slab: SlabId, bytes: u64 },
+    /// Nobody has a slab any more that a pool was made for. Not answered.
+    DropPool { slab: SlabId },
     /// Let go of this slab as soon as no job uses it.
     Unmap { slab: SlabId },
     /// Move bytes. Comes with the file's descriptor, if it is about a file.
@@ -88,6 +94,9 @@ mod kind {
     pub const UNMAP: u8 = 3;
     pub const STOP: u8 = 4;
     pub const CANCEL: u8 = 5;
+    pub const PROVE: u8 = 6;
+    pub const MAKE_POOL: u8 = 7;
+    pub const DROP_POOL: u8 = 8;
     pub const PUT: u8 = 16;
     pub const GET: u8 = 17;
     pub const COPY: u8 = 18;
@@ -100,7 +109,9 @@ impl ToMover {
     #[must_use]
     pub fn descriptors(&self) -> usize {
         match self {
-            ToMover::Map { backing, .. } => usize::from(backing.transport.has_descriptor()),
+            ToMover::Map { backing, .. } | ToMover::Prove { backing, .. } => {
+                usize::from(backing.transport.has_descriptor())
+            }
             ToMover::Job(Job { work: Work::Put { .. } | Work::Get { .. }, .. }) => 1,
             ToMover::Job(Job { work: Work::Pieces(pieces), .. }) => {
                 usize::from(pieces.kind.has_file())
@@ -121,6 +132,13 @@ impl ToMover {
             &ToMover::Map { slab, bytes, ref backing } => {
                 Writer::new(kind::MAP).slab(slab).u64(bytes).backing(backing).bytes()
             }
+            ToMover::Prove { slab, bytes, backing } => {
+                Writer::new(kind::PROVE).slab(*slab).u64(*bytes).backing(backing).bytes()
+            }
+            &ToMover::MakePool { slab, bytes } => {
+                Writer::new(kind::MAKE_POOL).slab(slab).u64(bytes).bytes()
+            }
+            &ToMover::DropPool { slab } => Writer::new(kind::DROP_POOL).slab(slab).bytes(),
             &ToMover::Unmap { slab } => Writer::new(kind::UNMAP).slab(slab).bytes(),
             ToMover::Stop => Writer::new(kind::STOP).bytes(),
             &ToMover::Cancel { job } => Writer::new(kind::CANCEL).u64(job).bytes(),
@@ -168,6 +186,12 @@ impl ToMover {
                 let (slab, bytes) = (reader.slab()?, reader.u64()?);
                 ToMover::Map { slab, bytes, backing: reader.backing()? }
             }
+            kind::PROVE => {
+                let (slab, bytes) = (reader.slab()?, reader.u64()?);
+                ToMover::Prove { slab, bytes, backing: reader.backing()? }
+            }
+            kind::MAKE_POOL => ToMover::MakePool { slab: reader.slab()?, bytes: reader.u64()? },
+            kind::DROP_POOL => ToMover::DropPool { slab: reader.slab()? },
             kind::UNMAP => ToMover::Unmap { slab: reader.slab()? },
             kind::STOP => ToMover::Stop,
             kind::CANCEL => ToMover::Cancel { job: reader.u64()? },

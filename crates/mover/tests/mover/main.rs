@@ -16,6 +16,8 @@ mod ending;
 mod memory;
 mod moving;
 mod pieces;
+mod pools;
+mod proving;
 mod refusing;
 mod speed;
 mod users;

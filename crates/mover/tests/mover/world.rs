@@ -187,6 +187,13 @@ impl Mover {
 
     #[track_caller]
     pub fn hear(&self) -> FromMover {
+        let (said, fd) = self.hear_with();
+        assert!(fd.is_none(), "{said:?} came with a descriptor");
+        said
+    }
+
+    #[track_caller]
+    pub fn hear_with(&self) -> (FromMover, Option<OwnedFd>) {
         self.channel().receive_within(PATIENCE).unwrap()
     }
 

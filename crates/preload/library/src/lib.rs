@@ -130,6 +130,49 @@ pub unsafe extern "C" fn millpond_preload_import(
     unsafe { hooks::import_shared(handle, os_handle, kind) }
 }
 
+/// Ends the charge of memory that this program has made and now somebody else pays for: the pond.
+/// Answers 0, or 1 when nothing like it is charged here.
+#[unsafe(no_mangle)]
+pub extern "C" fn millpond_hand_over(pointer: u64, bytes: u64) -> c_int {
+    c_int::from(!hooks::hand_over(pointer, bytes))
+}
+
+/// Charges memory again for which nobody else pays any more. Answers 0, or 1 when it is not there.
+#[unsafe(no_mangle)]
+pub extern "C" fn millpond_take_back(pointer: u64, bytes: u64) -> c_int {
+    c_int::from(!hooks::take_back(pointer, bytes))
+}
+
+/// Opens a legacy handle of memory for which somebody else pays: it is shown, not charged. Otherwise as
+/// `cuIpcOpenMemHandle`.
+///
+/// # Safety
+/// As the driver documents for that call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn millpond_preload_open(
+    pointer: *mut u64,
+    handle: IpcHandle,
+    flags: c_uint,
+) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe { hooks::open_shared(pointer, handle, flags) }
+}
+
+/// Imports memory of a pool for which somebody else pays: it is shown, not charged. Otherwise as
+/// `cuMemPoolImportPointer`.
+///
+/// # Safety
+/// As the driver documents for that call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn millpond_preload_import_pointer(
+    pointer: *mut u64,
+    pool: usize,
+    data: *mut c_void,
+) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe { hooks::import_pointer_shared(pointer, pool, data) }
+}
+
 /// The library's version, as text.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_preload_version() -> *const c_char {

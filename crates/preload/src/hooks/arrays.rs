@@ -179,7 +179,7 @@ unsafe fn create(
     let context = current_number();
     let note = |units: u32, kind: Kind| {
         if let Some(state) = state::get() {
-            let entry = Entry { ordinal, units, context, kind };
+            let entry = Entry { ordinal, units, context, kind, handed: false };
             // SAFETY: only called after `call` has succeeded.
             state.arrays.insert(key(unsafe { written(array) }), entry.pack());
         }

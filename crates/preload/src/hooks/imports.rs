@@ -1,7 +1,7 @@
 //! Memory that other processes made: charged to whoever imports it, unless somebody else in the
 //! group pays.
 
-use core::ffi::{CStr, c_int, c_void};
+use core::ffi::{CStr, c_int, c_uint, c_void};
 
 use millpond_ledger::{Column, units_for};
 
@@ -216,6 +216,31 @@ pub(super) unsafe fn open(
     handle: &IpcHandle,
     call: impl FnOnce() -> Status,
 ) -> Status {
+    let is_paid_for = || Exports::open(false).is_some_and(|exports| exports.has(hash_of(handle)));
+    // SAFETY: as the caller promised.
+    unsafe { open_unless(pointer, is_paid_for, call) }
+}
+
+/// Opens memory for which somebody else pays: the pond's.
+///
+/// # Safety
+/// As CUDA documents for `cuIpcOpenMemHandle`.
+pub unsafe fn open_shared(pointer: *mut u64, handle: IpcHandle, flags: c_uint) -> Status {
+    // SAFETY: as the caller promised.
+    let call = || unsafe { real::cuIpcOpenMemHandle_v2(pointer, handle, flags) };
+    if settings::limited() {
+        // SAFETY: as the caller promised.
+        unsafe { open_unless(pointer, || true, call) }
+    } else {
+        call()
+    }
+}
+
+unsafe fn open_unless(
+    pointer: *mut u64,
+    is_paid_for: impl FnOnce() -> bool,
+    call: impl FnOnce() -> Status,
+) -> Status {
     let status = call();
     if status != status::SUCCESS {
         return status;
@@ -231,7 +256,7 @@ pub(super) unsafe fn open(
     let bytes = linear::size_at(at).unwrap_or(0);
     let units = units_for(bytes.checked_next_multiple_of(linear::BLOCK).unwrap_or(u64::MAX));
     let opened = Opened { units, ordinal, context: current_number(), shared: false };
-    if Exports::open(false).is_some_and(|exports| exports.has(hash_of(handle))) {
+    if is_paid_for() {
         state.others.insert_counted(at, Opened { shared: true, ..opened }.pack());
         if let Some(account) = Account::of(ordinal) {
             account.add_column(Column::Shared, i64::from(units));
@@ -286,6 +311,30 @@ pub(crate) unsafe fn cuMemPoolImportPointer(
     pool: usize,
     data: *mut c_void,
 ) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe { import_pointer(pointer, pool, data, false) }
+}
+
+/// Imports memory of a pool for which somebody else pays: the pond's.
+///
+/// # Safety
+/// As CUDA documents for `cuMemPoolImportPointer`.
+pub unsafe fn import_pointer_shared(pointer: *mut u64, pool: usize, data: *mut c_void) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe {
+        match settings::limited() {
+            true => import_pointer(pointer, pool, data, true),
+            false => real::cuMemPoolImportPointer(pointer, pool, data),
+        }
+    }
+}
+
+unsafe fn import_pointer(
+    pointer: *mut u64,
+    pool: usize,
+    data: *mut c_void,
+    shared: bool,
+) -> Status {
     // SAFETY: the caller's arguments, unchanged.
     let status = unsafe { real::cuMemPoolImportPointer(pointer, pool, data) };
     if status != status::SUCCESS {
@@ -295,10 +344,20 @@ pub(crate) unsafe fn cuMemPoolImportPointer(
     // SAFETY: the call has succeeded.
     let at = unsafe { written(pointer) };
     let bytes = linear::size_at(at).unwrap_or(0);
+    if shared {
+        let (units, kind) = (units_for(bytes), linear::Kind::Own);
+        let entry = linear::Entry { ordinal, units, context: 0, kind, handed: true };
+        linear::put_back(at, entry);
+        if let Some(account) = Account::of(ordinal) {
+            account.add_column(Column::Shared, i64::from(units));
+        }
+        return status;
+    }
     match Reservation::new(ordinal, bytes) {
         Some(reservation) => {
             let units = reservation.keep();
-            let entry = linear::Entry { ordinal, units, context: 0, kind: linear::Kind::Own };
+            let kind = linear::Kind::Own;
+            let entry = linear::Entry { ordinal, units, context: 0, kind, handed: false };
             linear::put_back(at, entry);
             status
         }

@@ -4,13 +4,13 @@
 //! which goes back with the last of them, so a block is charged once and counted.
 
 use core::ffi::{c_int, c_uint};
-use millpond_ledger::{UNIT, units_for};
+use millpond_ledger::{Column, UNIT, units_for};
 
 use super::context_table::current_number;
 use super::pool_registry::settle_all;
 use super::reserve::Reservation;
 use super::{pending, written};
-use crate::account;
+use crate::account::{self, Account};
 use crate::driver::{others, real};
 use crate::state::{self, State};
 use crate::types::{Status, status};
@@ -33,8 +33,11 @@ pub(crate) struct Entry {
     pub(crate) units: u32,
     pub(crate) context: u16,
     pub(crate) kind: Kind,
+    /// Somebody else pays for it.
+    pub(crate) handed: bool,
 }
 
+const HANDED: u64 = 1 << 58;
 const MARK: u64 = 1 << 63;
 
 impl Entry {
@@ -44,6 +47,7 @@ impl Entry {
             | ordinal << 32
             | u64::from(self.context) << 40
             | (self.kind as u64) << 56
+            | if self.handed { HANDED } else { 0 }
     }
 
     pub(crate) fn unpack(word: u64) -> Self {
@@ -53,6 +57,7 @@ impl Entry {
             units: u32::from_le_bytes([a, b, c, d]),
             context: u16::from_le_bytes([low, high]),
             kind: if kind & 3 == 2 { Kind::Small } else { Kind::Own },
+            handed: word & HANDED != 0,
         }
     }
 }
@@ -86,7 +91,8 @@ unsafe fn allocate(
     let context = current_number();
     let actual = actual();
     if actual < BLOCK {
-        let entry = Entry { ordinal, units: units_for(actual), context, kind: Kind::Small };
+        let units = units_for(actual);
+        let entry = Entry { ordinal, units, context, kind: Kind::Small, handed: false };
         note(at, entry);
         if join_block(at, ordinal) {
             reservation.keep_exactly(BLOCK_UNITS);
@@ -94,7 +100,7 @@ unsafe fn allocate(
     } else {
         let units = units_for(actual.next_multiple_of(BLOCK));
         reservation.keep_exactly(units);
-        note(at, Entry { ordinal, units, context, kind: Kind::Own });
+        note(at, Entry { ordinal, units, context, kind: Kind::Own, handed: false });
     }
     status
 }
@@ -154,14 +160,41 @@ pub(crate) fn put_back(at: u64, entry: Entry) {
     note(at, entry);
 }
 
-/// What the card gets back when this allocation goes.
+/// What the account gets back when this allocation goes.
 #[inline]
 pub(crate) fn leave(at: u64, entry: Entry) -> u32 {
     match entry.kind {
+        Kind::Own if entry.handed => {
+            if let Some(account) = Account::of(entry.ordinal) {
+                account.add_column(Column::Shared, -i64::from(entry.units));
+            }
+            0
+        }
         Kind::Own => entry.units,
         Kind::Small if leave_block(at) => BLOCK_UNITS,
         Kind::Small => 0,
     }
+}
+
+/// Says who pays for the allocation that an address is in: somebody else, or this process. `false`
+/// for addresses of none, for one that is smaller, and for one that shares its block with others.
+pub(super) fn set_payer(state: &State, at: u64, bytes: u64, elsewhere: bool) -> bool {
+    let set = |at: u64| {
+        let entry = state.linear.get(at).map(Entry::unpack)?;
+        if entry.kind != Kind::Own || entry.units < units_for(bytes) {
+            return None;
+        }
+        let account = Account::of(entry.ordinal)?;
+        let payer = if elsewhere { HANDED } else { 0 };
+        let before = state.linear.replace(at, |word| word & !HANDED | payer)?;
+        match (before & HANDED != 0, elsewhere) {
+            (false, true) => account.hand_over(entry.units),
+            (true, false) => account.take_back(entry.units),
+            _ => {}
+        }
+        Some(())
+    };
+    set(at).or_else(|| set(base_at(at).filter(|base| *base != at)?)).is_some()
 }
 
 /// Forgets what a context held: it has ended, and its memory with it.
@@ -299,11 +332,20 @@ mod tests {
 
     #[test]
     fn entries_keep_what_they_say() {
-        let entry = Entry { ordinal: 15, units: u32::MAX, context: 0xabcd, kind: Kind::Small };
+        let entry = Entry {
+            ordinal: 15,
+            units: u32::MAX,
+            context: 0xabcd,
+            kind: Kind::Small,
+            handed: false,
+        };
         let back = Entry::unpack(entry.pack());
         assert_eq!((back.ordinal, back.units, back.context), (15, u32::MAX, 0xabcd));
-        assert!(back.kind == Kind::Small);
-        let entry = Entry { ordinal: 0, units: 0, context: 0, kind: Kind::Own };
+        assert!(back.kind == Kind::Small && !back.handed);
+        let entry = Entry { handed: true, kind: Kind::Own, ..entry };
+        let back = Entry::unpack(entry.pack());
+        assert!(back.kind == Kind::Own && back.handed && back.context == 0xabcd);
+        let entry = Entry { ordinal: 0, units: 0, context: 0, kind: Kind::Own, handed: false };
         assert!(entry.pack() != 0 && Entry::unpack(entry.pack()).kind == Kind::Own);
     }
 }

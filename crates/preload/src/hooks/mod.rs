@@ -14,6 +14,7 @@ mod contexts;
 mod exports;
 mod forwards;
 mod graphs;
+mod handover;
 mod imports;
 mod linear;
 mod pending;
@@ -35,7 +36,8 @@ use crate::driver::real;
 use crate::settings;
 use crate::types::*;
 
-pub use imports::import_shared;
+pub use handover::{hand_over, take_back};
+pub use imports::{import_pointer_shared, import_shared, open_shared};
 
 /// The bodies, each under its function's name.
 mod bodies {

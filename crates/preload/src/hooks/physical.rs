@@ -57,6 +57,10 @@ fn new_object(state: &State, counted: Counted, ordinal: c_int, units: u32) -> Op
     })
 }
 
+/// `Object::holders`: somebody else pays for what was made here. It is in the word that says who
+/// holds the memory, because the last holder must know who paid.
+const HANDED: u32 = 1 << 31;
+
 /// One holder less; the last one gives the memory back.
 pub(crate) fn drop_holder(state: &State, place: usize) {
     let Some(object) = state.objects.get(place) else { return };
@@ -65,13 +69,16 @@ pub(crate) fn drop_holder(state: &State, place: usize) {
         let (units, kind) =
             (object.units.load(Ordering::Acquire), object.kind.load(Ordering::Acquire));
         let order = (Ordering::AcqRel, Ordering::Acquire);
-        match object.holders.compare_exchange(holders, holders - 1, order.0, order.1) {
-            Ok(1) => {
+        let is_last = holders & !HANDED <= 1;
+        let left = if is_last { 0 } else { holders - 1 };
+        match object.holders.compare_exchange(holders, left, order.0, order.1) {
+            Ok(_) if is_last => {
                 let (counted, ordinal) = kind_of(kind);
                 let Some(account) = Account::of(ordinal) else { return };
-                match counted {
-                    Counted::Shared => account.add_column(Column::Shared, -i64::from(units)),
-                    _ => account.release(units),
+                if counted == Counted::Shared || holders & HANDED != 0 {
+                    account.add_column(Column::Shared, -i64::from(units));
+                } else {
+                    account.release(units);
                 }
                 return;
             }
@@ -79,6 +86,40 @@ pub(crate) fn drop_holder(state: &State, place: usize) {
             Err(now) => holders = now,
         }
     }
+}
+
+/// Says who pays for the object that is mapped at an address: somebody else, or this process. `false`
+/// when none that was made here is, or a smaller one.
+pub(super) fn set_payer(state: &State, at: u64, bytes: u64, elsewhere: bool) -> bool {
+    let Some(place) = mapped_at(state, at) else { return false };
+    let Some(object) = state.objects.get(place).filter(|object| hold(object)) else { return false };
+    // Held, so that its end finds in the account what this has put there.
+    let done = set_payer_of(object, bytes, elsewhere);
+    drop_holder(state, place);
+    done
+}
+
+fn set_payer_of(object: &Object, bytes: u64, elsewhere: bool) -> bool {
+    let (counted, ordinal) = kind_of(object.kind.load(Ordering::Acquire));
+    let units = object.units.load(Ordering::Acquire);
+    if counted != Counted::Charged || units < units_for(bytes) {
+        return false;
+    }
+    let Some(account) = Account::of(ordinal) else { return false };
+    if elsewhere {
+        if object.holders.fetch_or(HANDED, Ordering::AcqRel) & HANDED == 0 {
+            account.hand_over(units);
+        }
+    } else if object.holders.fetch_and(!HANDED, Ordering::AcqRel) & HANDED != 0 {
+        account.take_back(units);
+    }
+    true
+}
+
+/// The object of the mapping that an address is in.
+fn mapped_at(state: &State, at: u64) -> Option<usize> {
+    let place = |at: u64| state.mappings.get(at).map(mapping_place);
+    place(at).or_else(|| place(super::linear::base_at(at)?))
 }
 
 /// What imports of memory are charged on a device. It looks at every place, so it is for rare moments.
@@ -96,7 +137,8 @@ pub(super) fn imported_units(ordinal: c_int) -> u32 {
 
 /// One holder more, unless the last one has gone.
 pub(crate) fn hold(object: &Object) -> bool {
-    let more = |holders: u32| (holders > 0).then(|| holders.saturating_add(1));
+    let most = |holders: u32| holders | HANDED == u32::MAX;
+    let more = |holders: u32| (holders > 0).then(|| holders.wrapping_add((!most(holders)).into()));
     object.holders.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
 }
 
@@ -213,12 +255,7 @@ pub(crate) unsafe fn cuMemRetainAllocationHandle(handle: *mut u64, address: *mut
     let retained = unsafe { written(handle) };
     let at = u64::try_from(address.addr()).unwrap_or(0);
     // Its last handle may be gone while it is mapped: then the mapping says which it is.
-    let place = state
-        .handles
-        .get(retained)
-        .map(place_of)
-        .or_else(|| state.mappings.get(at).map(mapping_place))
-        .or_else(|| state.mappings.get(super::linear::base_at(at)?).map(mapping_place));
+    let place = state.handles.get(retained).map(place_of).or_else(|| mapped_at(state, at));
     if let Some(place) = place
         && state.objects.get(place).is_some_and(hold)
     {

@@ -346,6 +346,12 @@ static void step(char *text) {
         if (!status) handles[handle_count++] = at;
         close(fd);
         say(text, status);
+    } else if (!strcmp(text, "hand") || !strcmp(text, "back") || !strcmp(text, "handmap") || !strcmp(text, "backmap")) {
+        /* somebody else pays from now on, or no longer: for linear memory, or what is mapped */
+        ptr mine = strlen(text) > 4 ? reserved : held_count ? held[held_count - 1] : 0x7000000000ull;
+        const char *name = strncmp(text, "hand", 4) ? "millpond_take_back" : "millpond_hand_over";
+        int (*pay)(ptr, uint64_t) = dlsym(RTLD_DEFAULT, name);
+        say(text, pay ? pay(mine, mib) : -1);
     } else if (!strcmp(text, "fd")) {
         say(text, p_cuMemExportToShareableHandle(&kept, handles[handle_count - 1], 1, 0));
     } else if (!strcmp(text, "closefd")) {
@@ -437,6 +443,13 @@ static void step(char *text) {
     } else if (!strcmp(text, "info")) {
         int status = p_cuMemGetInfo_v2(&b, &a);
         printf("info=%d %zu %zu\n", status, a >> 20, b >> 20);
+    } else if (!strcmp(text, "uuid")) {
+        unsigned char uuid[16] = {0};
+        int (*get)(unsigned char *, int) = real("cuDeviceGetUuid_v2");
+        get(uuid, 0);
+        printf("uuid=");
+        for (int index = 0; index < 16; index++) printf("%02x", uuid[index]);
+        printf("\n");
     } else if (!strcmp(text, "total")) {
         p_cuDeviceTotalMem_v2(&a, 0);
         printf("total=%zu\n", a >> 20);

@@ -1925,6 +1925,10 @@ mod root {
                 pub backing: ::core::option::Option<::planus::alloc::boxed::Box<self::Backing>>,
                 /// The field `borrowers_recorded` in the table `SlabMade`
                 pub borrowers_recorded: bool,
+                /// The field `home` in the table `SlabMade`
+                pub home: ::core::option::Option<self::Id>,
+                /// The field `event` in the table `SlabMade`
+                pub event: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -1941,6 +1945,8 @@ mod root {
                         audience: 0,
                         backing: ::core::default::Default::default(),
                         borrowers_recorded: false,
+                        home: ::core::default::Default::default(),
+                        event: ::core::default::Default::default(),
                     }
                 }
             }
@@ -1967,6 +1973,8 @@ mod root {
                     field_audience: impl ::planus::WriteAsDefault<u8, u8>,
                     field_backing: impl ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
                     field_borrowers_recorded: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_home: impl ::planus::WriteAsOptional<self::Id>,
+                    field_event: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_slab = field_slab.prepare(builder);
                     let prepared_device = field_device.prepare(builder);
@@ -1979,14 +1987,19 @@ mod root {
                     let prepared_backing = field_backing.prepare(builder);
                     let prepared_borrowers_recorded =
                         field_borrowers_recorded.prepare(builder, &false);
+                    let prepared_home = field_home.prepare(builder);
+                    let prepared_event = field_event.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<24> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<28> =
                         ::core::default::Default::default();
                     if prepared_slab.is_some() {
                         table_writer.write_entry::<self::Id>(0);
                     }
                     if prepared_bytes.is_some() {
                         table_writer.write_entry::<u64>(2);
+                    }
+                    if prepared_home.is_some() {
+                        table_writer.write_entry::<self::Id>(10);
                     }
                     if prepared_device.is_some() {
                         table_writer.write_entry::<::planus::Offset<[u8]>>(1);
@@ -2002,6 +2015,9 @@ mod root {
                     }
                     if prepared_backing.is_some() {
                         table_writer.write_entry::<::planus::Offset<self::Backing>>(8);
+                    }
+                    if prepared_event.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(11);
                     }
                     if prepared_class.is_some() {
                         table_writer.write_entry::<u8>(3);
@@ -2021,6 +2037,9 @@ mod root {
                             if let ::core::option::Option::Some(prepared_bytes) = prepared_bytes {
                                 object_writer.write::<_, _, 8>(&prepared_bytes);
                             }
+                            if let ::core::option::Option::Some(prepared_home) = prepared_home {
+                                object_writer.write::<_, _, 16>(&prepared_home);
+                            }
                             if let ::core::option::Option::Some(prepared_device) = prepared_device {
                                 object_writer.write::<_, _, 4>(&prepared_device);
                             }
@@ -2036,6 +2055,9 @@ mod root {
                             if let ::core::option::Option::Some(prepared_backing) = prepared_backing
                             {
                                 object_writer.write::<_, _, 4>(&prepared_backing);
+                            }
+                            if let ::core::option::Option::Some(prepared_event) = prepared_event {
+                                object_writer.write::<_, _, 4>(&prepared_event);
                             }
                             if let ::core::option::Option::Some(prepared_class) = prepared_class {
                                 object_writer.write::<_, _, 1>(&prepared_class);
@@ -2092,6 +2114,8 @@ mod root {
                         self.audience,
                         &self.backing,
                         self.borrowers_recorded,
+                        self.home,
+                        &self.event,
                     )
                 }
             }
@@ -2329,6 +2353,61 @@ mod root {
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
                 SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
             {
+                /// Setter for the [`home` field](SlabMade#structfield.home).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn home<T10>(
+                    self,
+                    value: T10,
+                ) -> SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                where
+                    T10: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = self.0;
+                    SlabMadeBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, value))
+                }
+
+                /// Sets the [`home` field](SlabMade#structfield.home) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn home_as_null(
+                    self,
+                ) -> SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, ())> {
+                    self.home(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10>
+                SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                /// Setter for the [`event` field](SlabMade#structfield.event).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn event<T11>(
+                    self,
+                    value: T11,
+                ) -> SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+                where
+                    T11: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = self.0;
+                    SlabMadeBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, value))
+                }
+
+                /// Sets the [`event` field](SlabMade#structfield.event) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn event_as_null(
+                    self,
+                ) -> SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, ())>
+                {
+                    self.event(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11>
+                SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [SlabMade].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<SlabMade>
@@ -2350,8 +2429,10 @@ mod root {
                 T7: ::planus::WriteAsDefault<u8, u8>,
                 T8: ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
                 T9: ::planus::WriteAsDefault<bool, bool>,
+                T10: ::planus::WriteAsOptional<self::Id>,
+                T11: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
             > ::planus::WriteAs<::planus::Offset<SlabMade>>
-                for SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                for SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
             {
                 type Prepared = ::planus::Offset<SlabMade>;
 
@@ -2372,8 +2453,10 @@ mod root {
                 T7: ::planus::WriteAsDefault<u8, u8>,
                 T8: ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
                 T9: ::planus::WriteAsDefault<bool, bool>,
+                T10: ::planus::WriteAsOptional<self::Id>,
+                T11: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
             > ::planus::WriteAsOptional<::planus::Offset<SlabMade>>
-                for SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                for SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
             {
                 type Prepared = ::planus::Offset<SlabMade>;
 
@@ -2397,13 +2480,15 @@ mod root {
                 T7: ::planus::WriteAsDefault<u8, u8>,
                 T8: ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
                 T9: ::planus::WriteAsDefault<bool, bool>,
+                T10: ::planus::WriteAsOptional<self::Id>,
+                T11: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
             > ::planus::WriteAsOffset<SlabMade>
-                for SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                for SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<SlabMade> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = &self.0;
-                    SlabMade::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11) = &self.0;
+                    SlabMade::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11)
                 }
             }
 
@@ -2483,6 +2568,18 @@ mod root {
                             .unwrap_or(false),
                     )
                 }
+
+                /// Getter for the [`home` field](SlabMade#structfield.home).
+                #[inline]
+                pub fn home(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(10, "SlabMade", "home")
+                }
+
+                /// Getter for the [`event` field](SlabMade#structfield.event).
+                #[inline]
+                pub fn event(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(11, "SlabMade", "event")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for SlabMadeRef<'a> {
@@ -2507,6 +2604,12 @@ mod root {
                         f.field("backing", &field_backing);
                     }
                     f.field("borrowers_recorded", &self.borrowers_recorded());
+                    if let ::core::option::Option::Some(field_home) = self.home().transpose() {
+                        f.field("home", &field_home);
+                    }
+                    if let ::core::option::Option::Some(field_event) = self.event().transpose() {
+                        f.field("event", &field_event);
+                    }
                     f.finish()
                 }
             }
@@ -2535,6 +2638,8 @@ mod root {
                         borrowers_recorded: ::core::convert::TryInto::try_into(
                             value.borrowers_recorded()?,
                         )?,
+                        home: value.home()?.map(::core::convert::Into::into),
+                        event: value.event()?.map(|v| v.to_vec()),
                     })
                 }
             }
@@ -2615,7 +2720,7 @@ mod root {
             /// The table `SlabBorrowed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `SlabBorrowed` in the file `schema/journal.fbs:60`
+            /// * Table `SlabBorrowed` in the file `schema/journal.fbs:64`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct SlabBorrowed {
                 /// The field `slab` in the table `SlabBorrowed`
@@ -2929,7 +3034,7 @@ mod root {
             /// The table `SlabTainted` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `SlabTainted` in the file `schema/journal.fbs:66`
+            /// * Table `SlabTainted` in the file `schema/journal.fbs:70`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct SlabTainted {
                 /// The field `slab` in the table `SlabTainted`
@@ -3201,7 +3306,7 @@ mod root {
             /// The table `SlabGone` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `SlabGone` in the file `schema/journal.fbs:70`
+            /// * Table `SlabGone` in the file `schema/journal.fbs:74`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct SlabGone {
                 /// The field `slab` in the table `SlabGone`
@@ -3457,7 +3562,7 @@ mod root {
             /// The table `TensorMade` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorMade` in the file `schema/journal.fbs:74`
+            /// * Table `TensorMade` in the file `schema/journal.fbs:78`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorMade {
                 /// The field `tensor` in the table `TensorMade`
@@ -5130,7 +5235,7 @@ mod root {
             /// The table `TensorPublished` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorPublished` in the file `schema/journal.fbs:99`
+            /// * Table `TensorPublished` in the file `schema/journal.fbs:103`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorPublished {
                 /// The field `tensor` in the table `TensorPublished`
@@ -5607,7 +5712,7 @@ mod root {
             /// The table `TensorAccessed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorAccessed` in the file `schema/journal.fbs:110`
+            /// * Table `TensorAccessed` in the file `schema/journal.fbs:114`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorAccessed {
                 /// The field `tensor` in the table `TensorAccessed`
@@ -6179,7 +6284,7 @@ mod root {
             /// The table `TensorDeleted` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDeleted` in the file `schema/journal.fbs:123`
+            /// * Table `TensorDeleted` in the file `schema/journal.fbs:127`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDeleted {
                 /// The field `tensor` in the table `TensorDeleted`
@@ -6451,7 +6556,7 @@ mod root {
             /// The table `TensorFreed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorFreed` in the file `schema/journal.fbs:127`
+            /// * Table `TensorFreed` in the file `schema/journal.fbs:131`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorFreed {
                 /// The field `tensor` in the table `TensorFreed`
@@ -6723,7 +6828,7 @@ mod root {
             /// The table `VersionStaged` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionStaged` in the file `schema/journal.fbs:132`
+            /// * Table `VersionStaged` in the file `schema/journal.fbs:136`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionStaged {
                 /// The field `version` in the table `VersionStaged`
@@ -7606,7 +7711,7 @@ mod root {
             /// The table `VersionBorrowed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionBorrowed` in the file `schema/journal.fbs:149`
+            /// * Table `VersionBorrowed` in the file `schema/journal.fbs:153`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionBorrowed {
                 /// The field `version` in the table `VersionBorrowed`
@@ -7926,7 +8031,7 @@ mod root {
             /// The table `VersionReady` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReady` in the file `schema/journal.fbs:155`
+            /// * Table `VersionReady` in the file `schema/journal.fbs:159`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionReady {
                 /// The field `version` in the table `VersionReady`
@@ -8603,7 +8708,7 @@ mod root {
             /// The table `VersionCurrent` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionCurrent` in the file `schema/journal.fbs:169`
+            /// * Table `VersionCurrent` in the file `schema/journal.fbs:173`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionCurrent {
                 /// The field `version` in the table `VersionCurrent`
@@ -8919,7 +9024,7 @@ mod root {
             /// The table `VersionDraining` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDraining` in the file `schema/journal.fbs:175`
+            /// * Table `VersionDraining` in the file `schema/journal.fbs:179`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionDraining {
                 /// The field `version` in the table `VersionDraining`
@@ -9196,7 +9301,7 @@ mod root {
             /// The table `VersionGone` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionGone` in the file `schema/journal.fbs:179`
+            /// * Table `VersionGone` in the file `schema/journal.fbs:183`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionGone {
                 /// The field `version` in the table `VersionGone`
@@ -9470,7 +9575,7 @@ mod root {
             /// The table `Renamed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `Renamed` in the file `schema/journal.fbs:184`
+            /// * Table `Renamed` in the file `schema/journal.fbs:188`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Renamed {
                 /// The field `tensor` in the table `Renamed`
@@ -9867,7 +9972,7 @@ mod root {
             /// The table `DeviceSeen` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceSeen` in the file `schema/journal.fbs:193`
+            /// * Table `DeviceSeen` in the file `schema/journal.fbs:197`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct DeviceSeen {
                 /// The field `device` in the table `DeviceSeen`
@@ -10326,10 +10431,864 @@ mod root {
                 }
             }
 
+            /// The table `HostMade` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `HostMade` in the file `schema/journal.fbs:206`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct HostMade {
+                /// The field `host` in the table `HostMade`
+                pub host: ::core::option::Option<self::Id>,
+                /// The field `device` in the table `HostMade`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `tenant` in the table `HostMade`
+                pub tenant: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `user` in the table `HostMade`
+                pub user: u32,
+                /// The field `group` in the table `HostMade`
+                pub group: u32,
+                /// The field `audience` in the table `HostMade`
+                pub audience: u8,
+                /// The field `pid` in the table `HostMade`
+                pub pid: u32,
+                /// The field `since_unix_ms` in the table `HostMade`
+                pub since_unix_ms: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for HostMade {
+                fn default() -> Self {
+                    Self {
+                        host: ::core::default::Default::default(),
+                        device: ::core::default::Default::default(),
+                        tenant: ::core::default::Default::default(),
+                        user: 0,
+                        group: 0,
+                        audience: 0,
+                        pid: 0,
+                        since_unix_ms: 0,
+                    }
+                }
+            }
+
+            impl HostMade {
+                /// Creates a [HostMadeBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> HostMadeBuilder<()> {
+                    HostMadeBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_host: impl ::planus::WriteAsOptional<self::Id>,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_tenant: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_user: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_group: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_audience: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_pid: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_since_unix_ms: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_host = field_host.prepare(builder);
+                    let prepared_device = field_device.prepare(builder);
+                    let prepared_tenant = field_tenant.prepare(builder);
+                    let prepared_user = field_user.prepare(builder, &0);
+                    let prepared_group = field_group.prepare(builder, &0);
+                    let prepared_audience = field_audience.prepare(builder, &0);
+                    let prepared_pid = field_pid.prepare(builder, &0);
+                    let prepared_since_unix_ms = field_since_unix_ms.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
+                        ::core::default::Default::default();
+                    if prepared_host.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_since_unix_ms.is_some() {
+                        table_writer.write_entry::<u64>(7);
+                    }
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(1);
+                    }
+                    if prepared_tenant.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(2);
+                    }
+                    if prepared_user.is_some() {
+                        table_writer.write_entry::<u32>(3);
+                    }
+                    if prepared_group.is_some() {
+                        table_writer.write_entry::<u32>(4);
+                    }
+                    if prepared_pid.is_some() {
+                        table_writer.write_entry::<u32>(6);
+                    }
+                    if prepared_audience.is_some() {
+                        table_writer.write_entry::<u8>(5);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_host) = prepared_host {
+                                object_writer.write::<_, _, 16>(&prepared_host);
+                            }
+                            if let ::core::option::Option::Some(prepared_since_unix_ms) =
+                                prepared_since_unix_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_since_unix_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                            if let ::core::option::Option::Some(prepared_tenant) = prepared_tenant {
+                                object_writer.write::<_, _, 4>(&prepared_tenant);
+                            }
+                            if let ::core::option::Option::Some(prepared_user) = prepared_user {
+                                object_writer.write::<_, _, 4>(&prepared_user);
+                            }
+                            if let ::core::option::Option::Some(prepared_group) = prepared_group {
+                                object_writer.write::<_, _, 4>(&prepared_group);
+                            }
+                            if let ::core::option::Option::Some(prepared_pid) = prepared_pid {
+                                object_writer.write::<_, _, 4>(&prepared_pid);
+                            }
+                            if let ::core::option::Option::Some(prepared_audience) =
+                                prepared_audience
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_audience);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<HostMade>> for HostMade {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HostMade> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<HostMade>> for HostMade {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<HostMade>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<HostMade> for HostMade {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HostMade> {
+                    HostMade::create(
+                        builder,
+                        self.host,
+                        &self.device,
+                        &self.tenant,
+                        self.user,
+                        self.group,
+                        self.audience,
+                        self.pid,
+                        self.since_unix_ms,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [HostMade] type.
+            ///
+            /// Can be created using the [HostMade::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct HostMadeBuilder<State>(State);
+
+            impl HostMadeBuilder<()> {
+                /// Setter for the [`host` field](HostMade#structfield.host).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn host<T0>(self, value: T0) -> HostMadeBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    HostMadeBuilder((value,))
+                }
+
+                /// Sets the [`host` field](HostMade#structfield.host) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn host_as_null(self) -> HostMadeBuilder<((),)> {
+                    self.host(())
+                }
+            }
+
+            impl<T0> HostMadeBuilder<(T0,)> {
+                /// Setter for the [`device` field](HostMade#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T1>(self, value: T1) -> HostMadeBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0,) = self.0;
+                    HostMadeBuilder((v0, value))
+                }
+
+                /// Sets the [`device` field](HostMade#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> HostMadeBuilder<(T0, ())> {
+                    self.device(())
+                }
+            }
+
+            impl<T0, T1> HostMadeBuilder<(T0, T1)> {
+                /// Setter for the [`tenant` field](HostMade#structfield.tenant).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tenant<T2>(self, value: T2) -> HostMadeBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1) = self.0;
+                    HostMadeBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`tenant` field](HostMade#structfield.tenant) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tenant_as_null(self) -> HostMadeBuilder<(T0, T1, ())> {
+                    self.tenant(())
+                }
+            }
+
+            impl<T0, T1, T2> HostMadeBuilder<(T0, T1, T2)> {
+                /// Setter for the [`user` field](HostMade#structfield.user).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user<T3>(self, value: T3) -> HostMadeBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    HostMadeBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`user` field](HostMade#structfield.user) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_as_default(
+                    self,
+                ) -> HostMadeBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.user(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> HostMadeBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`group` field](HostMade#structfield.group).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn group<T4>(self, value: T4) -> HostMadeBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    HostMadeBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`group` field](HostMade#structfield.group) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn group_as_default(
+                    self,
+                ) -> HostMadeBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.group(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> HostMadeBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`audience` field](HostMade#structfield.audience).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn audience<T5>(self, value: T5) -> HostMadeBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    HostMadeBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`audience` field](HostMade#structfield.audience) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn audience_as_default(
+                    self,
+                ) -> HostMadeBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)> {
+                    self.audience(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> HostMadeBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`pid` field](HostMade#structfield.pid).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid<T6>(self, value: T6) -> HostMadeBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    HostMadeBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`pid` field](HostMade#structfield.pid) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid_as_default(
+                    self,
+                ) -> HostMadeBuilder<(T0, T1, T2, T3, T4, T5, ::planus::DefaultValue)>
+                {
+                    self.pid(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> HostMadeBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`since_unix_ms` field](HostMade#structfield.since_unix_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn since_unix_ms<T7>(
+                    self,
+                    value: T7,
+                ) -> HostMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    HostMadeBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`since_unix_ms` field](HostMade#structfield.since_unix_ms) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn since_unix_ms_as_default(
+                    self,
+                ) -> HostMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.since_unix_ms(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> HostMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [HostMade].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<HostMade>
+                where
+                    Self: ::planus::WriteAsOffset<HostMade>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<u32, u32>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u8, u8>,
+                T6: ::planus::WriteAsDefault<u32, u32>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAs<::planus::Offset<HostMade>>
+                for HostMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                type Prepared = ::planus::Offset<HostMade>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HostMade> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<u32, u32>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u8, u8>,
+                T6: ::planus::WriteAsDefault<u32, u32>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<HostMade>>
+                for HostMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                type Prepared = ::planus::Offset<HostMade>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<HostMade>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<u32, u32>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u8, u8>,
+                T6: ::planus::WriteAsDefault<u32, u32>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<HostMade>
+                for HostMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HostMade> {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
+                    HostMade::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
+                }
+            }
+
+            /// Reference to a deserialized [HostMade].
+            #[derive(Copy, Clone)]
+            pub struct HostMadeRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> HostMadeRef<'a> {
+                /// Getter for the [`host` field](HostMade#structfield.host).
+                #[inline]
+                pub fn host(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "HostMade", "host")
+                }
+
+                /// Getter for the [`device` field](HostMade#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(1, "HostMade", "device")
+                }
+
+                /// Getter for the [`tenant` field](HostMade#structfield.tenant).
+                #[inline]
+                pub fn tenant(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(2, "HostMade", "tenant")
+                }
+
+                /// Getter for the [`user` field](HostMade#structfield.user).
+                #[inline]
+                pub fn user(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(3, "HostMade", "user")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`group` field](HostMade#structfield.group).
+                #[inline]
+                pub fn group(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(4, "HostMade", "group")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`audience` field](HostMade#structfield.audience).
+                #[inline]
+                pub fn audience(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(5, "HostMade", "audience")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`pid` field](HostMade#structfield.pid).
+                #[inline]
+                pub fn pid(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(6, "HostMade", "pid")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`since_unix_ms` field](HostMade#structfield.since_unix_ms).
+                #[inline]
+                pub fn since_unix_ms(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(7, "HostMade", "since_unix_ms")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for HostMadeRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("HostMadeRef");
+                    if let ::core::option::Option::Some(field_host) = self.host().transpose() {
+                        f.field("host", &field_host);
+                    }
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    if let ::core::option::Option::Some(field_tenant) = self.tenant().transpose() {
+                        f.field("tenant", &field_tenant);
+                    }
+                    f.field("user", &self.user());
+                    f.field("group", &self.group());
+                    f.field("audience", &self.audience());
+                    f.field("pid", &self.pid());
+                    f.field("since_unix_ms", &self.since_unix_ms());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<HostMadeRef<'a>> for HostMade {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: HostMadeRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        host: value.host()?.map(::core::convert::Into::into),
+                        device: value.device()?.map(|v| v.to_vec()),
+                        tenant: value.tenant()?.map(::core::convert::Into::into),
+                        user: ::core::convert::TryInto::try_into(value.user()?)?,
+                        group: ::core::convert::TryInto::try_into(value.group()?)?,
+                        audience: ::core::convert::TryInto::try_into(value.audience()?)?,
+                        pid: ::core::convert::TryInto::try_into(value.pid()?)?,
+                        since_unix_ms: ::core::convert::TryInto::try_into(value.since_unix_ms()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for HostMadeRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for HostMadeRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[HostMadeRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<HostMade>> for HostMade {
+                type Value = ::planus::Offset<HostMade>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<HostMade>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for HostMadeRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[HostMadeRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `HostGone` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `HostGone` in the file `schema/journal.fbs:217`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct HostGone {
+                /// The field `host` in the table `HostGone`
+                pub host: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for HostGone {
+                fn default() -> Self {
+                    Self {
+                        host: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl HostGone {
+                /// Creates a [HostGoneBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> HostGoneBuilder<()> {
+                    HostGoneBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_host: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_host = field_host.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_host.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_host) = prepared_host {
+                                object_writer.write::<_, _, 16>(&prepared_host);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<HostGone>> for HostGone {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HostGone> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<HostGone>> for HostGone {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<HostGone>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<HostGone> for HostGone {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HostGone> {
+                    HostGone::create(builder, self.host)
+                }
+            }
+
+            /// Builder for serializing an instance of the [HostGone] type.
+            ///
+            /// Can be created using the [HostGone::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct HostGoneBuilder<State>(State);
+
+            impl HostGoneBuilder<()> {
+                /// Setter for the [`host` field](HostGone#structfield.host).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn host<T0>(self, value: T0) -> HostGoneBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    HostGoneBuilder((value,))
+                }
+
+                /// Sets the [`host` field](HostGone#structfield.host) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn host_as_null(self) -> HostGoneBuilder<((),)> {
+                    self.host(())
+                }
+            }
+
+            impl<T0> HostGoneBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [HostGone].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<HostGone>
+                where
+                    Self: ::planus::WriteAsOffset<HostGone>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAs<::planus::Offset<HostGone>> for HostGoneBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<HostGone>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HostGone> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAsOptional<::planus::Offset<HostGone>> for HostGoneBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<HostGone>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<HostGone>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>> ::planus::WriteAsOffset<HostGone>
+                for HostGoneBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HostGone> {
+                    let (v0,) = &self.0;
+                    HostGone::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [HostGone].
+            #[derive(Copy, Clone)]
+            pub struct HostGoneRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> HostGoneRef<'a> {
+                /// Getter for the [`host` field](HostGone#structfield.host).
+                #[inline]
+                pub fn host(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "HostGone", "host")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for HostGoneRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("HostGoneRef");
+                    if let ::core::option::Option::Some(field_host) = self.host().transpose() {
+                        f.field("host", &field_host);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<HostGoneRef<'a>> for HostGone {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: HostGoneRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        host: value.host()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for HostGoneRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for HostGoneRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[HostGoneRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<HostGone>> for HostGone {
+                type Value = ::planus::Offset<HostGone>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<HostGone>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for HostGoneRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[HostGoneRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The union `Body` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Union `Body` in the file `schema/journal.fbs:201`
+            /// * Union `Body` in the file `schema/journal.fbs:221`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum Body {
                 /// The variant of type `Opened` in the union `Body`
@@ -10391,6 +11350,12 @@ mod root {
 
                 /// The variant of type `VersionBorrowed` in the union `Body`
                 VersionBorrowed(::planus::alloc::boxed::Box<self::VersionBorrowed>),
+
+                /// The variant of type `HostMade` in the union `Body`
+                HostMade(::planus::alloc::boxed::Box<self::HostMade>),
+
+                /// The variant of type `HostGone` in the union `Body`
+                HostGone(::planus::alloc::boxed::Box<self::HostGone>),
             }
 
             impl Body {
@@ -10559,6 +11524,22 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(20, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_host_made(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::HostMade>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(21, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_host_gone(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::HostGone>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(22, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<Body> for Body {
@@ -10591,6 +11572,8 @@ mod root {
                         Self::VersionBorrowed(value) => {
                             Self::create_version_borrowed(builder, value)
                         }
+                        Self::HostMade(value) => Self::create_host_made(builder, value),
+                        Self::HostGone(value) => Self::create_host_gone(builder, value),
                     }
                 }
             }
@@ -10807,6 +11790,24 @@ mod root {
                 ) -> BodyBuilder<::planus::Initialized<20, T>>
                 where
                     T: ::planus::WriteAsOffset<self::VersionBorrowed>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`HostMade` variant](Body#variant.HostMade).
+                #[inline]
+                pub fn host_made<T>(self, value: T) -> BodyBuilder<::planus::Initialized<21, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::HostMade>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`HostGone` variant](Body#variant.HostGone).
+                #[inline]
+                pub fn host_gone<T>(self, value: T) -> BodyBuilder<::planus::Initialized<22, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::HostGone>,
                 {
                     BodyBuilder(::planus::Initialized(value))
                 }
@@ -11263,6 +12264,50 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<21, T>>
+            where
+                T: ::planus::WriteAsOffset<self::HostMade>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(21, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<21, T>>
+            where
+                T: ::planus::WriteAsOffset<self::HostMade>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<22, T>>
+            where
+                T: ::planus::WriteAsOffset<self::HostGone>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(22, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<22, T>>
+            where
+                T: ::planus::WriteAsOffset<self::HostGone>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [Body].
             #[derive(Copy, Clone, Debug)]
@@ -11287,6 +12332,8 @@ mod root {
                 Renamed(self::RenamedRef<'a>),
                 SlabBorrowed(self::SlabBorrowedRef<'a>),
                 VersionBorrowed(self::VersionBorrowedRef<'a>),
+                HostMade(self::HostMadeRef<'a>),
+                HostGone(self::HostGoneRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<BodyRef<'a>> for Body {
@@ -11409,6 +12456,18 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        BodyRef::HostMade(value) => {
+                            Self::HostMade(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        BodyRef::HostGone(value) => {
+                            Self::HostGone(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -11480,6 +12539,12 @@ mod root {
                         20 => ::core::result::Result::Ok(Self::VersionBorrowed(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        21 => ::core::result::Result::Ok(Self::HostMade(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        22 => ::core::result::Result::Ok(Self::HostGone(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -11494,7 +12559,7 @@ mod root {
             /// The table `Record` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `Record` in the file `schema/journal.fbs:224`
+            /// * Table `Record` in the file `schema/journal.fbs:246`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Record {
                 /// The field `body` in the table `Record`

@@ -3180,6 +3180,8 @@ mod root {
                 pub linger_ms: ::core::option::Option<u64>,
                 /// The field `max_accesses` in the table `TensorCreate`
                 pub max_accesses: ::core::option::Option<u64>,
+                /// The field `transport` in the table `TensorCreate`
+                pub transport: u8,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -3198,6 +3200,7 @@ mod root {
                         ttl_ms: ::core::default::Default::default(),
                         linger_ms: ::core::default::Default::default(),
                         max_accesses: ::core::default::Default::default(),
+                        transport: 1,
                     }
                 }
             }
@@ -3224,6 +3227,7 @@ mod root {
                     field_ttl_ms: impl ::planus::WriteAsOptional<u64>,
                     field_linger_ms: impl ::planus::WriteAsOptional<u64>,
                     field_max_accesses: impl ::planus::WriteAsOptional<u64>,
+                    field_transport: impl ::planus::WriteAsDefault<u8, u8>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
                     let prepared_name = field_name.prepare(builder);
@@ -3237,8 +3241,9 @@ mod root {
                     let prepared_ttl_ms = field_ttl_ms.prepare(builder);
                     let prepared_linger_ms = field_linger_ms.prepare(builder);
                     let prepared_max_accesses = field_max_accesses.prepare(builder);
+                    let prepared_transport = field_transport.prepare(builder, &1);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<28> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<30> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -3275,6 +3280,9 @@ mod root {
                     }
                     if prepared_zero.is_some() {
                         table_writer.write_entry::<bool>(7);
+                    }
+                    if prepared_transport.is_some() {
+                        table_writer.write_entry::<u8>(12);
                     }
 
                     unsafe {
@@ -3322,6 +3330,11 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_zero) = prepared_zero {
                                 object_writer.write::<_, _, 1>(&prepared_zero);
+                            }
+                            if let ::core::option::Option::Some(prepared_transport) =
+                                prepared_transport
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_transport);
                             }
                         });
                     }
@@ -3373,6 +3386,7 @@ mod root {
                         self.ttl_ms,
                         self.linger_ms,
                         self.max_accesses,
+                        self.transport,
                     )
                 }
             }
@@ -3673,6 +3687,47 @@ mod root {
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11>
                 TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
             {
+                /// Setter for the [`transport` field](TensorCreate#structfield.transport).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn transport<T12>(
+                    self,
+                    value: T12,
+                ) -> TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
+                where
+                    T12: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11) = self.0;
+                    TensorCreateBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, value))
+                }
+
+                /// Sets the [`transport` field](TensorCreate#structfield.transport) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn transport_as_default(
+                    self,
+                ) -> TensorCreateBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    ::planus::DefaultValue,
+                )> {
+                    self.transport(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12>
+                TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorCreate].
                 #[inline]
                 pub fn finish(
@@ -3699,8 +3754,9 @@ mod root {
                 T9: ::planus::WriteAsOptional<u64>,
                 T10: ::planus::WriteAsOptional<u64>,
                 T11: ::planus::WriteAsOptional<u64>,
+                T12: ::planus::WriteAsDefault<u8, u8>,
             > ::planus::WriteAs<::planus::Offset<TensorCreate>>
-                for TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+                for TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
             {
                 type Prepared = ::planus::Offset<TensorCreate>;
 
@@ -3726,8 +3782,9 @@ mod root {
                 T9: ::planus::WriteAsOptional<u64>,
                 T10: ::planus::WriteAsOptional<u64>,
                 T11: ::planus::WriteAsOptional<u64>,
+                T12: ::planus::WriteAsDefault<u8, u8>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorCreate>>
-                for TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+                for TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
             {
                 type Prepared = ::planus::Offset<TensorCreate>;
 
@@ -3753,16 +3810,19 @@ mod root {
                 T9: ::planus::WriteAsOptional<u64>,
                 T10: ::planus::WriteAsOptional<u64>,
                 T11: ::planus::WriteAsOptional<u64>,
+                T12: ::planus::WriteAsDefault<u8, u8>,
             > ::planus::WriteAsOffset<TensorCreate>
-                for TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+                for TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorCreate> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11) = &self.0;
-                    TensorCreate::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12) = &self.0;
+                    TensorCreate::create(
+                        builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12,
+                    )
                 }
             }
 
@@ -3860,6 +3920,14 @@ mod root {
                 pub fn max_accesses(&self) -> ::planus::Result<::core::option::Option<u64>> {
                     self.0.access(11, "TensorCreate", "max_accesses")
                 }
+
+                /// Getter for the [`transport` field](TensorCreate#structfield.transport).
+                #[inline]
+                pub fn transport(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(12, "TensorCreate", "transport")?.unwrap_or(1),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorCreateRef<'a> {
@@ -3895,6 +3963,7 @@ mod root {
                     {
                         f.field("max_accesses", &field_max_accesses);
                     }
+                    f.field("transport", &self.transport());
                     f.finish()
                 }
             }
@@ -3943,6 +4012,7 @@ mod root {
                         } else {
                             ::core::option::Option::None
                         },
+                        transport: ::core::convert::TryInto::try_into(value.transport()?)?,
                     })
                 }
             }
@@ -4023,7 +4093,7 @@ mod root {
             /// The table `TensorGet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorGet` in the file `schema/wire.fbs:85`
+            /// * Table `TensorGet` in the file `schema/wire.fbs:87`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorGet {
                 /// The field `name` in the table `TensorGet`
@@ -4518,7 +4588,7 @@ mod root {
             /// The table `TensorPublish` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorPublish` in the file `schema/wire.fbs:94`
+            /// * Table `TensorPublish` in the file `schema/wire.fbs:96`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorPublish {
                 /// The field `tensor` in the table `TensorPublish`
@@ -4940,7 +5010,7 @@ mod root {
             /// The table `TensorMove` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorMove` in the file `schema/wire.fbs:106`
+            /// * Table `TensorMove` in the file `schema/wire.fbs:108`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorMove {
                 /// The field `token` in the table `TensorMove`
@@ -5654,7 +5724,7 @@ mod root {
             /// The table `Collect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collect` in the file `schema/wire.fbs:123`
+            /// * Table `Collect` in the file `schema/wire.fbs:125`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Collect {
                 /// The field `unleased_for_ms` in the table `Collect`
@@ -5964,7 +6034,7 @@ mod root {
             /// The table `Upgrade` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrade` in the file `schema/wire.fbs:129`
+            /// * Table `Upgrade` in the file `schema/wire.fbs:131`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Upgrade {
                 /// The field `program` in the table `Upgrade`
@@ -6227,7 +6297,7 @@ mod root {
             /// The table `TensorDelete` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDelete` in the file `schema/wire.fbs:133`
+            /// * Table `TensorDelete` in the file `schema/wire.fbs:135`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDelete {
                 /// The field `tensor` in the table `TensorDelete`
@@ -6499,7 +6569,7 @@ mod root {
             /// The table `TensorInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInspect` in the file `schema/wire.fbs:137`
+            /// * Table `TensorInspect` in the file `schema/wire.fbs:139`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInspect {
                 /// The field `name` in the table `TensorInspect`
@@ -6866,7 +6936,7 @@ mod root {
             /// The table `TensorList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorList` in the file `schema/wire.fbs:143`
+            /// * Table `TensorList` in the file `schema/wire.fbs:145`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorList {
                 /// The field `prefix` in the table `TensorList`
@@ -7128,7 +7198,7 @@ mod root {
             /// The table `LeaseRelease` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseRelease` in the file `schema/wire.fbs:147`
+            /// * Table `LeaseRelease` in the file `schema/wire.fbs:149`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseRelease {
                 /// The field `leases` in the table `LeaseRelease`
@@ -7407,7 +7477,7 @@ mod root {
             /// The table `Subscribe` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Subscribe` in the file `schema/wire.fbs:151`
+            /// * Table `Subscribe` in the file `schema/wire.fbs:153`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Subscribe {
                 /// The field `from` in the table `Subscribe`
@@ -7659,7 +7729,7 @@ mod root {
             /// The table `PartSpec` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartSpec` in the file `schema/wire.fbs:157`
+            /// * Table `PartSpec` in the file `schema/wire.fbs:159`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartSpec {
                 /// The field `bytes` in the table `PartSpec`
@@ -7955,7 +8025,7 @@ mod root {
             /// The table `VersionStage` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionStage` in the file `schema/wire.fbs:163`
+            /// * Table `VersionStage` in the file `schema/wire.fbs:165`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionStage {
                 /// The field `version` in the table `VersionStage`
@@ -8540,7 +8610,7 @@ mod root {
             /// The table `VersionCommit` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionCommit` in the file `schema/wire.fbs:176`
+            /// * Table `VersionCommit` in the file `schema/wire.fbs:178`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionCommit {
                 /// The field `version` in the table `VersionCommit`
@@ -9225,7 +9295,7 @@ mod root {
             /// The table `VersionGet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionGet` in the file `schema/wire.fbs:192`
+            /// * Table `VersionGet` in the file `schema/wire.fbs:194`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionGet {
                 /// The field `version` in the table `VersionGet`
@@ -9776,7 +9846,7 @@ mod root {
             /// The table `VersionSlabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionSlabs` in the file `schema/wire.fbs:203`
+            /// * Table `VersionSlabs` in the file `schema/wire.fbs:205`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionSlabs {
                 /// The field `version` in the table `VersionSlabs`
@@ -10190,7 +10260,7 @@ mod root {
             /// The table `VersionPart` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionPart` in the file `schema/wire.fbs:211`
+            /// * Table `VersionPart` in the file `schema/wire.fbs:213`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionPart {
                 /// The field `version` in the table `VersionPart`
@@ -10505,7 +10575,7 @@ mod root {
             /// The table `VersionRetire` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionRetire` in the file `schema/wire.fbs:217`
+            /// * Table `VersionRetire` in the file `schema/wire.fbs:219`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionRetire {
                 /// The field `version` in the table `VersionRetire`
@@ -10980,7 +11050,7 @@ mod root {
             /// The table `VersionInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInspect` in the file `schema/wire.fbs:226`
+            /// * Table `VersionInspect` in the file `schema/wire.fbs:228`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInspect {
                 /// The field `version` in the table `VersionInspect`
@@ -11398,7 +11468,7 @@ mod root {
             /// The table `ModelSwap` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelSwap` in the file `schema/wire.fbs:234`
+            /// * Table `ModelSwap` in the file `schema/wire.fbs:236`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelSwap {
                 /// The field `model` in the table `ModelSwap`
@@ -11799,7 +11869,7 @@ mod root {
             /// The table `ModelList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelList` in the file `schema/wire.fbs:242`
+            /// * Table `ModelList` in the file `schema/wire.fbs:244`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelList {
                 /// The field `prefix` in the table `ModelList`
@@ -12060,7 +12130,7 @@ mod root {
             /// The table `GroupSet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupSet` in the file `schema/wire.fbs:247`
+            /// * Table `GroupSet` in the file `schema/wire.fbs:249`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupSet {
                 /// The field `name` in the table `GroupSet`
@@ -12736,7 +12806,7 @@ mod root {
             /// The table `GroupJoin` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoin` in the file `schema/wire.fbs:266`
+            /// * Table `GroupJoin` in the file `schema/wire.fbs:268`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoin {
                 /// The field `token` in the table `GroupJoin`
@@ -13191,7 +13261,7 @@ mod root {
             /// The table `GroupList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupList` in the file `schema/wire.fbs:276`
+            /// * Table `GroupList` in the file `schema/wire.fbs:278`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupList {}
 
@@ -13392,7 +13462,7 @@ mod root {
             /// The table `GroupInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInspect` in the file `schema/wire.fbs:278`
+            /// * Table `GroupInspect` in the file `schema/wire.fbs:280`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInspect {
                 /// The field `name` in the table `GroupInspect`
@@ -13667,7 +13737,7 @@ mod root {
             /// The table `GroupRemove` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupRemove` in the file `schema/wire.fbs:282`
+            /// * Table `GroupRemove` in the file `schema/wire.fbs:284`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupRemove {
                 /// The field `name` in the table `GroupRemove`
@@ -13942,7 +14012,7 @@ mod root {
             /// The table `Rename` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Rename` in the file `schema/wire.fbs:287`
+            /// * Table `Rename` in the file `schema/wire.fbs:289`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Rename {
                 /// The field `tensor` in the table `Rename`
@@ -14339,7 +14409,7 @@ mod root {
             /// The table `StartReport` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `StartReport` in the file `schema/wire.fbs:297`
+            /// * Table `StartReport` in the file `schema/wire.fbs:299`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct StartReport {
                 /// The field `loading` in the table `StartReport`
@@ -14670,7 +14740,7 @@ mod root {
             /// The table `MovesExpected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MovesExpected` in the file `schema/wire.fbs:305`
+            /// * Table `MovesExpected` in the file `schema/wire.fbs:307`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MovesExpected {
                 /// The field `device` in the table `MovesExpected`
@@ -14993,7 +15063,7 @@ mod root {
             /// The table `CacheOpen` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheOpen` in the file `schema/wire.fbs:313`
+            /// * Table `CacheOpen` in the file `schema/wire.fbs:315`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheOpen {
                 /// The field `cache` in the table `CacheOpen`
@@ -15780,7 +15850,7 @@ mod root {
             /// The table `CacheClose` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheClose` in the file `schema/wire.fbs:329`
+            /// * Table `CacheClose` in the file `schema/wire.fbs:331`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheClose {
                 /// The field `cache` in the table `CacheClose`
@@ -16037,7 +16107,7 @@ mod root {
             /// The table `CacheList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheList` in the file `schema/wire.fbs:333`
+            /// * Table `CacheList` in the file `schema/wire.fbs:335`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheList {
                 /// The field `group` in the table `CacheList`
@@ -16298,7 +16368,7 @@ mod root {
             /// The table `CacheWant` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheWant` in the file `schema/wire.fbs:339`
+            /// * Table `CacheWant` in the file `schema/wire.fbs:341`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheWant {
                 /// The field `cache` in the table `CacheWant`
@@ -16647,7 +16717,7 @@ mod root {
             /// The table `CacheGave` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheGave` in the file `schema/wire.fbs:346`
+            /// * Table `CacheGave` in the file `schema/wire.fbs:348`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheGave {
                 /// The field `cache` in the table `CacheGave`
@@ -17038,10 +17108,697 @@ mod root {
                 }
             }
 
+            /// The table `TensorAdopt` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `TensorAdopt` in the file `schema/wire.fbs:358`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct TensorAdopt {
+                /// The field `tensor` in the table `TensorAdopt`
+                pub tensor: ::core::option::Option<self::Id>,
+                /// The field `name` in the table `TensorAdopt`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `dtype` in the table `TensorAdopt`
+                pub dtype: u8,
+                /// The field `shape` in the table `TensorAdopt`
+                pub shape: ::core::option::Option<::planus::alloc::vec::Vec<u64>>,
+                /// The field `device` in the table `TensorAdopt`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `audience` in the table `TensorAdopt`
+                pub audience: u8,
+                /// The field `slab_bytes` in the table `TensorAdopt`
+                pub slab_bytes: u64,
+                /// The field `offset` in the table `TensorAdopt`
+                pub offset: u64,
+                /// The field `backing` in the table `TensorAdopt`
+                pub backing: ::core::option::Option<::planus::alloc::boxed::Box<self::Backing>>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for TensorAdopt {
+                fn default() -> Self {
+                    Self {
+                        tensor: ::core::default::Default::default(),
+                        name: ::core::default::Default::default(),
+                        dtype: 0,
+                        shape: ::core::default::Default::default(),
+                        device: ::core::default::Default::default(),
+                        audience: 0,
+                        slab_bytes: 0,
+                        offset: 0,
+                        backing: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl TensorAdopt {
+                /// Creates a [TensorAdoptBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> TensorAdoptBuilder<()> {
+                    TensorAdoptBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_tensor: impl ::planus::WriteAsOptional<self::Id>,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_dtype: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_shape: impl ::planus::WriteAsOptional<::planus::Offset<[u64]>>,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_audience: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_slab_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_offset: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_backing: impl ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_tensor = field_tensor.prepare(builder);
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_dtype = field_dtype.prepare(builder, &0);
+                    let prepared_shape = field_shape.prepare(builder);
+                    let prepared_device = field_device.prepare(builder);
+                    let prepared_audience = field_audience.prepare(builder, &0);
+                    let prepared_slab_bytes = field_slab_bytes.prepare(builder, &0);
+                    let prepared_offset = field_offset.prepare(builder, &0);
+                    let prepared_backing = field_backing.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<22> =
+                        ::core::default::Default::default();
+                    if prepared_tensor.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_slab_bytes.is_some() {
+                        table_writer.write_entry::<u64>(6);
+                    }
+                    if prepared_offset.is_some() {
+                        table_writer.write_entry::<u64>(7);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+                    if prepared_shape.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u64]>>(3);
+                    }
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(4);
+                    }
+                    if prepared_backing.is_some() {
+                        table_writer.write_entry::<::planus::Offset<self::Backing>>(8);
+                    }
+                    if prepared_dtype.is_some() {
+                        table_writer.write_entry::<u8>(2);
+                    }
+                    if prepared_audience.is_some() {
+                        table_writer.write_entry::<u8>(5);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
+                                object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                            if let ::core::option::Option::Some(prepared_slab_bytes) =
+                                prepared_slab_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_slab_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_offset) = prepared_offset {
+                                object_writer.write::<_, _, 8>(&prepared_offset);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                            if let ::core::option::Option::Some(prepared_shape) = prepared_shape {
+                                object_writer.write::<_, _, 4>(&prepared_shape);
+                            }
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                            if let ::core::option::Option::Some(prepared_backing) = prepared_backing
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_backing);
+                            }
+                            if let ::core::option::Option::Some(prepared_dtype) = prepared_dtype {
+                                object_writer.write::<_, _, 1>(&prepared_dtype);
+                            }
+                            if let ::core::option::Option::Some(prepared_audience) =
+                                prepared_audience
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_audience);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<TensorAdopt>> for TensorAdopt {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorAdopt> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<TensorAdopt>> for TensorAdopt {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorAdopt>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<TensorAdopt> for TensorAdopt {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorAdopt> {
+                    TensorAdopt::create(
+                        builder,
+                        self.tensor,
+                        &self.name,
+                        self.dtype,
+                        &self.shape,
+                        &self.device,
+                        self.audience,
+                        self.slab_bytes,
+                        self.offset,
+                        &self.backing,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [TensorAdopt] type.
+            ///
+            /// Can be created using the [TensorAdopt::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct TensorAdoptBuilder<State>(State);
+
+            impl TensorAdoptBuilder<()> {
+                /// Setter for the [`tensor` field](TensorAdopt#structfield.tensor).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor<T0>(self, value: T0) -> TensorAdoptBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    TensorAdoptBuilder((value,))
+                }
+
+                /// Sets the [`tensor` field](TensorAdopt#structfield.tensor) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor_as_null(self) -> TensorAdoptBuilder<((),)> {
+                    self.tensor(())
+                }
+            }
+
+            impl<T0> TensorAdoptBuilder<(T0,)> {
+                /// Setter for the [`name` field](TensorAdopt#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T1>(self, value: T1) -> TensorAdoptBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    TensorAdoptBuilder((v0, value))
+                }
+
+                /// Sets the [`name` field](TensorAdopt#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> TensorAdoptBuilder<(T0, ())> {
+                    self.name(())
+                }
+            }
+
+            impl<T0, T1> TensorAdoptBuilder<(T0, T1)> {
+                /// Setter for the [`dtype` field](TensorAdopt#structfield.dtype).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn dtype<T2>(self, value: T2) -> TensorAdoptBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1) = self.0;
+                    TensorAdoptBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`dtype` field](TensorAdopt#structfield.dtype) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn dtype_as_default(
+                    self,
+                ) -> TensorAdoptBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.dtype(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> TensorAdoptBuilder<(T0, T1, T2)> {
+                /// Setter for the [`shape` field](TensorAdopt#structfield.shape).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn shape<T3>(self, value: T3) -> TensorAdoptBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<::planus::Offset<[u64]>>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    TensorAdoptBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`shape` field](TensorAdopt#structfield.shape) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn shape_as_null(self) -> TensorAdoptBuilder<(T0, T1, T2, ())> {
+                    self.shape(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> TensorAdoptBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`device` field](TensorAdopt#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T4>(self, value: T4) -> TensorAdoptBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    TensorAdoptBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`device` field](TensorAdopt#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> TensorAdoptBuilder<(T0, T1, T2, T3, ())> {
+                    self.device(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> TensorAdoptBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`audience` field](TensorAdopt#structfield.audience).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn audience<T5>(self, value: T5) -> TensorAdoptBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    TensorAdoptBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`audience` field](TensorAdopt#structfield.audience) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn audience_as_default(
+                    self,
+                ) -> TensorAdoptBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)>
+                {
+                    self.audience(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> TensorAdoptBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`slab_bytes` field](TensorAdopt#structfield.slab_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab_bytes<T6>(
+                    self,
+                    value: T6,
+                ) -> TensorAdoptBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    TensorAdoptBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`slab_bytes` field](TensorAdopt#structfield.slab_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab_bytes_as_default(
+                    self,
+                ) -> TensorAdoptBuilder<(T0, T1, T2, T3, T4, T5, ::planus::DefaultValue)>
+                {
+                    self.slab_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> TensorAdoptBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`offset` field](TensorAdopt#structfield.offset).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn offset<T7>(
+                    self,
+                    value: T7,
+                ) -> TensorAdoptBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    TensorAdoptBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`offset` field](TensorAdopt#structfield.offset) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn offset_as_default(
+                    self,
+                ) -> TensorAdoptBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.offset(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> TensorAdoptBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`backing` field](TensorAdopt#structfield.backing).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn backing<T8>(
+                    self,
+                    value: T8,
+                ) -> TensorAdoptBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    TensorAdoptBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`backing` field](TensorAdopt#structfield.backing) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn backing_as_null(
+                    self,
+                ) -> TensorAdoptBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ())> {
+                    self.backing(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> TensorAdoptBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorAdopt].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorAdopt>
+                where
+                    Self: ::planus::WriteAsOffset<TensorAdopt>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsDefault<u8, u8>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u64]>>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T5: ::planus::WriteAsDefault<u8, u8>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
+            > ::planus::WriteAs<::planus::Offset<TensorAdopt>>
+                for TensorAdoptBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+            {
+                type Prepared = ::planus::Offset<TensorAdopt>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorAdopt> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsDefault<u8, u8>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u64]>>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T5: ::planus::WriteAsDefault<u8, u8>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
+            > ::planus::WriteAsOptional<::planus::Offset<TensorAdopt>>
+                for TensorAdoptBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+            {
+                type Prepared = ::planus::Offset<TensorAdopt>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorAdopt>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsDefault<u8, u8>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u64]>>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T5: ::planus::WriteAsDefault<u8, u8>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
+            > ::planus::WriteAsOffset<TensorAdopt>
+                for TensorAdoptBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorAdopt> {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = &self.0;
+                    TensorAdopt::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8)
+                }
+            }
+
+            /// Reference to a deserialized [TensorAdopt].
+            #[derive(Copy, Clone)]
+            pub struct TensorAdoptRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> TensorAdoptRef<'a> {
+                /// Getter for the [`tensor` field](TensorAdopt#structfield.tensor).
+                #[inline]
+                pub fn tensor(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "TensorAdopt", "tensor")
+                }
+
+                /// Getter for the [`name` field](TensorAdopt#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "TensorAdopt", "name")
+                }
+
+                /// Getter for the [`dtype` field](TensorAdopt#structfield.dtype).
+                #[inline]
+                pub fn dtype(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(2, "TensorAdopt", "dtype")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`shape` field](TensorAdopt#structfield.shape).
+                #[inline]
+                pub fn shape(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<::planus::Vector<'a, u64>>>
+                {
+                    self.0.access(3, "TensorAdopt", "shape")
+                }
+
+                /// Getter for the [`device` field](TensorAdopt#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(4, "TensorAdopt", "device")
+                }
+
+                /// Getter for the [`audience` field](TensorAdopt#structfield.audience).
+                #[inline]
+                pub fn audience(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(5, "TensorAdopt", "audience")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`slab_bytes` field](TensorAdopt#structfield.slab_bytes).
+                #[inline]
+                pub fn slab_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(6, "TensorAdopt", "slab_bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`offset` field](TensorAdopt#structfield.offset).
+                #[inline]
+                pub fn offset(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(7, "TensorAdopt", "offset")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`backing` field](TensorAdopt#structfield.backing).
+                #[inline]
+                pub fn backing(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<self::BackingRef<'a>>>
+                {
+                    self.0.access(8, "TensorAdopt", "backing")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for TensorAdoptRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("TensorAdoptRef");
+                    if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
+                        f.field("tensor", &field_tensor);
+                    }
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    f.field("dtype", &self.dtype());
+                    if let ::core::option::Option::Some(field_shape) = self.shape().transpose() {
+                        f.field("shape", &field_shape);
+                    }
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    f.field("audience", &self.audience());
+                    f.field("slab_bytes", &self.slab_bytes());
+                    f.field("offset", &self.offset());
+                    if let ::core::option::Option::Some(field_backing) = self.backing().transpose()
+                    {
+                        f.field("backing", &field_backing);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<TensorAdoptRef<'a>> for TensorAdopt {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: TensorAdoptRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        tensor: value.tensor()?.map(::core::convert::Into::into),
+                        name: value.name()?.map(::core::convert::Into::into),
+                        dtype: ::core::convert::TryInto::try_into(value.dtype()?)?,
+                        shape: if let ::core::option::Option::Some(shape) = value.shape()? {
+                            ::core::option::Option::Some(shape.to_vec()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        device: value.device()?.map(|v| v.to_vec()),
+                        audience: ::core::convert::TryInto::try_into(value.audience()?)?,
+                        slab_bytes: ::core::convert::TryInto::try_into(value.slab_bytes()?)?,
+                        offset: ::core::convert::TryInto::try_into(value.offset()?)?,
+                        backing: if let ::core::option::Option::Some(backing) = value.backing()? {
+                            ::core::option::Option::Some(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryInto::try_into(backing)?,
+                            ))
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for TensorAdoptRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for TensorAdoptRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[TensorAdoptRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<TensorAdopt>> for TensorAdopt {
+                type Value = ::planus::Offset<TensorAdopt>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<TensorAdopt>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for TensorAdoptRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[TensorAdoptRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:355`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:371`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum RequestBody {
                 /// The variant of type `Hello` in the union `RequestBody`
@@ -17163,6 +17920,9 @@ mod root {
 
                 /// The variant of type `CacheGave` in the union `RequestBody`
                 CacheGave(::planus::alloc::boxed::Box<self::CacheGave>),
+
+                /// The variant of type `TensorAdopt` in the union `RequestBody`
+                TensorAdopt(::planus::alloc::boxed::Box<self::TensorAdopt>),
             }
 
             impl RequestBody {
@@ -17491,6 +18251,14 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(40, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_tensor_adopt(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::TensorAdopt>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(41, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<RequestBody> for RequestBody {
@@ -17537,6 +18305,7 @@ mod root {
                         Self::CacheList(value) => Self::create_cache_list(builder, value),
                         Self::CacheWant(value) => Self::create_cache_want(builder, value),
                         Self::CacheGave(value) => Self::create_cache_gave(builder, value),
+                        Self::TensorAdopt(value) => Self::create_tensor_adopt(builder, value),
                     }
                 }
             }
@@ -18020,6 +18789,18 @@ mod root {
                 ) -> RequestBodyBuilder<::planus::Initialized<40, T>>
                 where
                     T: ::planus::WriteAsOffset<self::CacheGave>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`TensorAdopt` variant](RequestBody#variant.TensorAdopt).
+                #[inline]
+                pub fn tensor_adopt<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<41, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::TensorAdopt>,
                 {
                     RequestBodyBuilder(::planus::Initialized(value))
                 }
@@ -19079,6 +19860,32 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<41, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorAdopt>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(41, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<41, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorAdopt>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [RequestBody].
             #[derive(Copy, Clone, Debug)]
@@ -19123,6 +19930,7 @@ mod root {
                 CacheList(self::CacheListRef<'a>),
                 CacheWant(self::CacheWantRef<'a>),
                 CacheGave(self::CacheGaveRef<'a>),
+                TensorAdopt(self::TensorAdoptRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<RequestBodyRef<'a>> for RequestBody {
@@ -19369,6 +20177,12 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        RequestBodyRef::TensorAdopt(value) => {
+                            Self::TensorAdopt(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -19500,6 +20314,9 @@ mod root {
                         40 => ::core::result::Result::Ok(Self::CacheGave(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        41 => ::core::result::Result::Ok(Self::TensorAdopt(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -19514,7 +20331,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:398`
+            /// * Table `Request` in the file `schema/wire.fbs:415`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Request {
                 /// The field `number` in the table `Request`
@@ -19828,7 +20645,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:406`
+            /// * Table `Welcome` in the file `schema/wire.fbs:423`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Welcome {
                 /// The field `version` in the table `Welcome`
@@ -20537,7 +21354,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:422`
+            /// * Table `Claimed` in the file `schema/wire.fbs:439`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Claimed {
                 /// The field `refused` in the table `Claimed`
@@ -20802,7 +21619,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:426`
+            /// * Table `Done` in the file `schema/wire.fbs:443`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Done {}
 
@@ -20999,7 +21816,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:428`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:445`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInfo {
                 /// The field `tensor` in the table `TensorInfo`
@@ -21042,6 +21859,14 @@ mod root {
                 pub linger_ms: ::core::option::Option<u64>,
                 /// The field `accesses_left` in the table `TensorInfo`
                 pub accesses_left: ::core::option::Option<u64>,
+                /// The field `transport` in the table `TensorInfo`
+                pub transport: u8,
+                /// The field `adopted` in the table `TensorInfo`
+                pub adopted: bool,
+                /// The field `survives` in the table `TensorInfo`
+                pub survives: u8,
+                /// The field `home_pid` in the table `TensorInfo`
+                pub home_pid: u32,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -21068,6 +21893,10 @@ mod root {
                         ttl_ms: ::core::default::Default::default(),
                         linger_ms: ::core::default::Default::default(),
                         accesses_left: ::core::default::Default::default(),
+                        transport: 1,
+                        adopted: false,
+                        survives: 1,
+                        home_pid: 0,
                     }
                 }
             }
@@ -21102,6 +21931,10 @@ mod root {
                     field_ttl_ms: impl ::planus::WriteAsOptional<u64>,
                     field_linger_ms: impl ::planus::WriteAsOptional<u64>,
                     field_accesses_left: impl ::planus::WriteAsOptional<u64>,
+                    field_transport: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_adopted: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_survives: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_home_pid: impl ::planus::WriteAsDefault<u32, u32>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
                     let prepared_name = field_name.prepare(builder);
@@ -21123,8 +21956,12 @@ mod root {
                     let prepared_ttl_ms = field_ttl_ms.prepare(builder);
                     let prepared_linger_ms = field_linger_ms.prepare(builder);
                     let prepared_accesses_left = field_accesses_left.prepare(builder);
+                    let prepared_transport = field_transport.prepare(builder, &1);
+                    let prepared_adopted = field_adopted.prepare(builder, &false);
+                    let prepared_survives = field_survives.prepare(builder, &1);
+                    let prepared_home_pid = field_home_pid.prepare(builder, &0);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<44> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<52> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -21174,6 +22011,9 @@ mod root {
                     if prepared_leases.is_some() {
                         table_writer.write_entry::<u32>(16);
                     }
+                    if prepared_home_pid.is_some() {
+                        table_writer.write_entry::<u32>(23);
+                    }
                     if prepared_dtype.is_some() {
                         table_writer.write_entry::<u8>(2);
                     }
@@ -21185,6 +22025,15 @@ mod root {
                     }
                     if prepared_ephemeral.is_some() {
                         table_writer.write_entry::<bool>(11);
+                    }
+                    if prepared_transport.is_some() {
+                        table_writer.write_entry::<u8>(20);
+                    }
+                    if prepared_adopted.is_some() {
+                        table_writer.write_entry::<bool>(21);
+                    }
+                    if prepared_survives.is_some() {
+                        table_writer.write_entry::<u8>(22);
                     }
 
                     unsafe {
@@ -21248,6 +22097,11 @@ mod root {
                             if let ::core::option::Option::Some(prepared_leases) = prepared_leases {
                                 object_writer.write::<_, _, 4>(&prepared_leases);
                             }
+                            if let ::core::option::Option::Some(prepared_home_pid) =
+                                prepared_home_pid
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_home_pid);
+                            }
                             if let ::core::option::Option::Some(prepared_dtype) = prepared_dtype {
                                 object_writer.write::<_, _, 1>(&prepared_dtype);
                             }
@@ -21263,6 +22117,20 @@ mod root {
                                 prepared_ephemeral
                             {
                                 object_writer.write::<_, _, 1>(&prepared_ephemeral);
+                            }
+                            if let ::core::option::Option::Some(prepared_transport) =
+                                prepared_transport
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_transport);
+                            }
+                            if let ::core::option::Option::Some(prepared_adopted) = prepared_adopted
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_adopted);
+                            }
+                            if let ::core::option::Option::Some(prepared_survives) =
+                                prepared_survives
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_survives);
                             }
                         });
                     }
@@ -21316,6 +22184,10 @@ mod root {
                         self.ttl_ms,
                         self.linger_ms,
                         self.accesses_left,
+                        self.transport,
+                        self.adopted,
+                        self.survives,
+                        self.home_pid,
                     )
                 }
             }
@@ -22294,6 +23166,592 @@ mod root {
                     T19,
                 )>
             {
+                /// Setter for the [`transport` field](TensorInfo#structfield.transport).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn transport<T20>(
+                    self,
+                    value: T20,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                )>
+                where
+                    T20: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                    ) = self.0;
+                    TensorInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, value,
+                    ))
+                }
+
+                /// Sets the [`transport` field](TensorInfo#structfield.transport) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn transport_as_default(
+                    self,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    ::planus::DefaultValue,
+                )> {
+                    self.transport(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+            >
+                TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                )>
+            {
+                /// Setter for the [`adopted` field](TensorInfo#structfield.adopted).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn adopted<T21>(
+                    self,
+                    value: T21,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                )>
+                where
+                    T21: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                    ) = self.0;
+                    TensorInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, value,
+                    ))
+                }
+
+                /// Sets the [`adopted` field](TensorInfo#structfield.adopted) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn adopted_as_default(
+                    self,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    ::planus::DefaultValue,
+                )> {
+                    self.adopted(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+            >
+                TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                )>
+            {
+                /// Setter for the [`survives` field](TensorInfo#structfield.survives).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn survives<T22>(
+                    self,
+                    value: T22,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                )>
+                where
+                    T22: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                    ) = self.0;
+                    TensorInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, value,
+                    ))
+                }
+
+                /// Sets the [`survives` field](TensorInfo#structfield.survives) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn survives_as_default(
+                    self,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    ::planus::DefaultValue,
+                )> {
+                    self.survives(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+            >
+                TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                )>
+            {
+                /// Setter for the [`home_pid` field](TensorInfo#structfield.home_pid).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn home_pid<T23>(
+                    self,
+                    value: T23,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                )>
+                where
+                    T23: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                    ) = self.0;
+                    TensorInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, value,
+                    ))
+                }
+
+                /// Sets the [`home_pid` field](TensorInfo#structfield.home_pid) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn home_pid_as_default(
+                    self,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    ::planus::DefaultValue,
+                )> {
+                    self.home_pid(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+            >
+                TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                )>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorInfo].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorInfo>
@@ -22325,6 +23783,10 @@ mod root {
                 T17: ::planus::WriteAsOptional<u64>,
                 T18: ::planus::WriteAsOptional<u64>,
                 T19: ::planus::WriteAsOptional<u64>,
+                T20: ::planus::WriteAsDefault<u8, u8>,
+                T21: ::planus::WriteAsDefault<bool, bool>,
+                T22: ::planus::WriteAsDefault<u8, u8>,
+                T23: ::planus::WriteAsDefault<u32, u32>,
             > ::planus::WriteAs<::planus::Offset<TensorInfo>>
                 for TensorInfoBuilder<(
                     T0,
@@ -22347,6 +23809,10 @@ mod root {
                     T17,
                     T18,
                     T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
                 )>
             {
                 type Prepared = ::planus::Offset<TensorInfo>;
@@ -22378,6 +23844,10 @@ mod root {
                 T17: ::planus::WriteAsOptional<u64>,
                 T18: ::planus::WriteAsOptional<u64>,
                 T19: ::planus::WriteAsOptional<u64>,
+                T20: ::planus::WriteAsDefault<u8, u8>,
+                T21: ::planus::WriteAsDefault<bool, bool>,
+                T22: ::planus::WriteAsDefault<u8, u8>,
+                T23: ::planus::WriteAsDefault<u32, u32>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorInfo>>
                 for TensorInfoBuilder<(
                     T0,
@@ -22400,6 +23870,10 @@ mod root {
                     T17,
                     T18,
                     T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
                 )>
             {
                 type Prepared = ::planus::Offset<TensorInfo>;
@@ -22434,6 +23908,10 @@ mod root {
                 T17: ::planus::WriteAsOptional<u64>,
                 T18: ::planus::WriteAsOptional<u64>,
                 T19: ::planus::WriteAsOptional<u64>,
+                T20: ::planus::WriteAsDefault<u8, u8>,
+                T21: ::planus::WriteAsDefault<bool, bool>,
+                T22: ::planus::WriteAsDefault<u8, u8>,
+                T23: ::planus::WriteAsDefault<u32, u32>,
             > ::planus::WriteAsOffset<TensorInfo>
                 for TensorInfoBuilder<(
                     T0,
@@ -22456,6 +23934,10 @@ mod root {
                     T17,
                     T18,
                     T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
                 )>
             {
                 #[inline]
@@ -22481,10 +23963,14 @@ mod root {
                         v17,
                         v18,
                         v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
                     ) = &self.0;
                     TensorInfo::create(
                         builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
-                        v15, v16, v17, v18, v19,
+                        v15, v16, v17, v18, v19, v20, v21, v22, v23,
                     )
                 }
             }
@@ -22646,6 +24132,38 @@ mod root {
                 pub fn accesses_left(&self) -> ::planus::Result<::core::option::Option<u64>> {
                     self.0.access(19, "TensorInfo", "accesses_left")
                 }
+
+                /// Getter for the [`transport` field](TensorInfo#structfield.transport).
+                #[inline]
+                pub fn transport(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(20, "TensorInfo", "transport")?.unwrap_or(1),
+                    )
+                }
+
+                /// Getter for the [`adopted` field](TensorInfo#structfield.adopted).
+                #[inline]
+                pub fn adopted(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(21, "TensorInfo", "adopted")?.unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`survives` field](TensorInfo#structfield.survives).
+                #[inline]
+                pub fn survives(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(22, "TensorInfo", "survives")?.unwrap_or(1),
+                    )
+                }
+
+                /// Getter for the [`home_pid` field](TensorInfo#structfield.home_pid).
+                #[inline]
+                pub fn home_pid(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(23, "TensorInfo", "home_pid")?.unwrap_or(0),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorInfoRef<'a> {
@@ -22694,6 +24212,10 @@ mod root {
                     {
                         f.field("accesses_left", &field_accesses_left);
                     }
+                    f.field("transport", &self.transport());
+                    f.field("adopted", &self.adopted());
+                    f.field("survives", &self.survives());
+                    f.field("home_pid", &self.home_pid());
                     f.finish()
                 }
             }
@@ -22756,6 +24278,10 @@ mod root {
                         } else {
                             ::core::option::Option::None
                         },
+                        transport: ::core::convert::TryInto::try_into(value.transport()?)?,
+                        adopted: ::core::convert::TryInto::try_into(value.adopted()?)?,
+                        survives: ::core::convert::TryInto::try_into(value.survives()?)?,
+                        home_pid: ::core::convert::TryInto::try_into(value.home_pid()?)?,
                     })
                 }
             }
@@ -22836,7 +24362,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:452`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:477`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorReply {
                 /// The field `info` in the table `TensorReply`
@@ -22851,6 +24377,8 @@ mod root {
                 pub existed: bool,
                 /// The field `backing` in the table `TensorReply`
                 pub backing: ::core::option::Option<::planus::alloc::boxed::Box<self::Backing>>,
+                /// The field `event` in the table `TensorReply`
+                pub event: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -22863,6 +24391,7 @@ mod root {
                         token: ::core::default::Default::default(),
                         existed: false,
                         backing: ::core::default::Default::default(),
+                        event: ::core::default::Default::default(),
                     }
                 }
             }
@@ -22883,6 +24412,7 @@ mod root {
                     field_token: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
                     field_existed: impl ::planus::WriteAsDefault<bool, bool>,
                     field_backing: impl ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
+                    field_event: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_info = field_info.prepare(builder);
                     let prepared_lease = field_lease.prepare(builder, &0);
@@ -22890,8 +24420,9 @@ mod root {
                     let prepared_token = field_token.prepare(builder);
                     let prepared_existed = field_existed.prepare(builder, &false);
                     let prepared_backing = field_backing.prepare(builder);
+                    let prepared_event = field_event.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<16> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<18> =
                         ::core::default::Default::default();
                     if prepared_lease.is_some() {
                         table_writer.write_entry::<u64>(1);
@@ -22904,6 +24435,9 @@ mod root {
                     }
                     if prepared_backing.is_some() {
                         table_writer.write_entry::<::planus::Offset<self::Backing>>(5);
+                    }
+                    if prepared_event.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(6);
                     }
                     if prepared_mode.is_some() {
                         table_writer.write_entry::<u8>(2);
@@ -22926,6 +24460,9 @@ mod root {
                             if let ::core::option::Option::Some(prepared_backing) = prepared_backing
                             {
                                 object_writer.write::<_, _, 4>(&prepared_backing);
+                            }
+                            if let ::core::option::Option::Some(prepared_event) = prepared_event {
+                                object_writer.write::<_, _, 4>(&prepared_event);
                             }
                             if let ::core::option::Option::Some(prepared_mode) = prepared_mode {
                                 object_writer.write::<_, _, 1>(&prepared_mode);
@@ -22978,6 +24515,7 @@ mod root {
                         &self.token,
                         self.existed,
                         &self.backing,
+                        &self.event,
                     )
                 }
             }
@@ -23113,6 +24651,29 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5> TensorReplyBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`event` field](TensorReply#structfield.event).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn event<T6>(
+                    self,
+                    value: T6,
+                ) -> TensorReplyBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    TensorReplyBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`event` field](TensorReply#structfield.event) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn event_as_null(self) -> TensorReplyBuilder<(T0, T1, T2, T3, T4, T5, ())> {
+                    self.event(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> TensorReplyBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorReply].
                 #[inline]
                 pub fn finish(
@@ -23133,8 +24694,9 @@ mod root {
                 T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
                 T4: ::planus::WriteAsDefault<bool, bool>,
                 T5: ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
             > ::planus::WriteAs<::planus::Offset<TensorReply>>
-                for TensorReplyBuilder<(T0, T1, T2, T3, T4, T5)>
+                for TensorReplyBuilder<(T0, T1, T2, T3, T4, T5, T6)>
             {
                 type Prepared = ::planus::Offset<TensorReply>;
 
@@ -23154,8 +24716,9 @@ mod root {
                 T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
                 T4: ::planus::WriteAsDefault<bool, bool>,
                 T5: ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorReply>>
-                for TensorReplyBuilder<(T0, T1, T2, T3, T4, T5)>
+                for TensorReplyBuilder<(T0, T1, T2, T3, T4, T5, T6)>
             {
                 type Prepared = ::planus::Offset<TensorReply>;
 
@@ -23175,16 +24738,17 @@ mod root {
                 T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
                 T4: ::planus::WriteAsDefault<bool, bool>,
                 T5: ::planus::WriteAsOptional<::planus::Offset<self::Backing>>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
             > ::planus::WriteAsOffset<TensorReply>
-                for TensorReplyBuilder<(T0, T1, T2, T3, T4, T5)>
+                for TensorReplyBuilder<(T0, T1, T2, T3, T4, T5, T6)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorReply> {
-                    let (v0, v1, v2, v3, v4, v5) = &self.0;
-                    TensorReply::create(builder, v0, v1, v2, v3, v4, v5)
+                    let (v0, v1, v2, v3, v4, v5, v6) = &self.0;
+                    TensorReply::create(builder, v0, v1, v2, v3, v4, v5, v6)
                 }
             }
 
@@ -23240,6 +24804,12 @@ mod root {
                 {
                     self.0.access(5, "TensorReply", "backing")
                 }
+
+                /// Getter for the [`event` field](TensorReply#structfield.event).
+                #[inline]
+                pub fn event(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(6, "TensorReply", "event")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorReplyRef<'a> {
@@ -23257,6 +24827,9 @@ mod root {
                     if let ::core::option::Option::Some(field_backing) = self.backing().transpose()
                     {
                         f.field("backing", &field_backing);
+                    }
+                    if let ::core::option::Option::Some(field_event) = self.event().transpose() {
+                        f.field("event", &field_event);
                     }
                     f.finish()
                 }
@@ -23286,6 +24859,7 @@ mod root {
                         } else {
                             ::core::option::Option::None
                         },
+                        event: value.event()?.map(|v| v.to_vec()),
                     })
                 }
             }
@@ -23366,7 +24940,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:463`
+            /// * Table `Published` in the file `schema/wire.fbs:490`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Published {
                 /// The field `generation` in the table `Published`
@@ -23622,7 +25196,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:467`
+            /// * Table `Moved` in the file `schema/wire.fbs:494`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Moved {
                 /// The field `bytes` in the table `Moved`
@@ -23923,7 +25497,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:473`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:500`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartInfo {
                 /// The field `tensor` in the table `PartInfo`
@@ -24280,7 +25854,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:479`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:506`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInfo {
                 /// The field `version` in the table `VersionInfo`
@@ -26457,7 +28031,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:509`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:536`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionReply {
                 /// The field `info` in the table `VersionReply`
@@ -27051,7 +28625,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:520`
+            /// * Table `Slabs` in the file `schema/wire.fbs:547`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Slabs {
                 /// The field `first` in the table `Slabs`
@@ -27341,7 +28915,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:526`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:553`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionDetails {
                 /// The field `info` in the table `VersionDetails`
@@ -27746,7 +29320,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:532`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:559`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelInfo {
                 /// The field `name` in the table `ModelInfo`
@@ -28118,7 +29692,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:538`
+            /// * Table `Models` in the file `schema/wire.fbs:565`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Models {
                 /// The field `models` in the table `Models`
@@ -28394,7 +29968,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:542`
+            /// * Table `Swapped` in the file `schema/wire.fbs:569`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Swapped {
                 /// The field `current` in the table `Swapped`
@@ -28717,7 +30291,7 @@ mod root {
             /// The table `GroupDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDevice` in the file `schema/wire.fbs:549`
+            /// * Table `GroupDevice` in the file `schema/wire.fbs:576`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDevice {
                 /// The field `device` in the table `GroupDevice`
@@ -29536,7 +31110,7 @@ mod root {
             /// The table `GroupInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInfo` in the file `schema/wire.fbs:567`
+            /// * Table `GroupInfo` in the file `schema/wire.fbs:594`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInfo {
                 /// The field `name` in the table `GroupInfo`
@@ -30339,7 +31913,7 @@ mod root {
             /// The table `MemberDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberDevice` in the file `schema/wire.fbs:588`
+            /// * Table `MemberDevice` in the file `schema/wire.fbs:615`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberDevice {
                 /// The field `device` in the table `MemberDevice`
@@ -30996,7 +32570,7 @@ mod root {
             /// The table `MemberInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberInfo` in the file `schema/wire.fbs:602`
+            /// * Table `MemberInfo` in the file `schema/wire.fbs:629`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberInfo {
                 /// The field `slot` in the table `MemberInfo`
@@ -31636,7 +33210,7 @@ mod root {
             /// The table `GroupDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDetails` in the file `schema/wire.fbs:615`
+            /// * Table `GroupDetails` in the file `schema/wire.fbs:642`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDetails {
                 /// The field `info` in the table `GroupDetails`
@@ -31983,7 +33557,7 @@ mod root {
             /// The table `Groups` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Groups` in the file `schema/wire.fbs:620`
+            /// * Table `Groups` in the file `schema/wire.fbs:647`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Groups {
                 /// The field `groups` in the table `Groups`
@@ -32259,7 +33833,7 @@ mod root {
             /// The table `GroupJoined` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoined` in the file `schema/wire.fbs:624`
+            /// * Table `GroupJoined` in the file `schema/wire.fbs:651`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoined {
                 /// The field `name` in the table `GroupJoined`
@@ -32637,7 +34211,7 @@ mod root {
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:630`
+            /// * Table `Collected` in the file `schema/wire.fbs:657`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Collected {
                 /// The field `tensors` in the table `Collected`
@@ -33006,7 +34580,7 @@ mod root {
             /// The table `ResourceUse` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ResourceUse` in the file `schema/wire.fbs:637`
+            /// * Table `ResourceUse` in the file `schema/wire.fbs:664`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ResourceUse {
                 /// The field `name` in the table `ResourceUse`
@@ -33481,7 +35055,7 @@ mod root {
             /// The table `UserAccount` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `UserAccount` in the file `schema/wire.fbs:648`
+            /// * Table `UserAccount` in the file `schema/wire.fbs:675`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct UserAccount {
                 /// The field `user` in the table `UserAccount`
@@ -33823,7 +35397,7 @@ mod root {
             /// The table `Accounts` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Accounts` in the file `schema/wire.fbs:653`
+            /// * Table `Accounts` in the file `schema/wire.fbs:680`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Accounts {
                 /// The field `users` in the table `Accounts`
@@ -34160,7 +35734,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:660`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:687`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Upgrading {
                 /// The field `from_version` in the table `Upgrading`
@@ -34477,7 +36051,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:665`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:692`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseInfo {
                 /// The field `tensor` in the table `LeaseInfo`
@@ -35131,7 +36705,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:678`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:705`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDetails {
                 /// The field `info` in the table `TensorDetails`
@@ -35477,7 +37051,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:683`
+            /// * Table `Tensors` in the file `schema/wire.fbs:710`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Tensors {
                 /// The field `tensors` in the table `Tensors`
@@ -35755,7 +37329,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:687`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:714`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ClientInfo {
                 /// The field `client` in the table `ClientInfo`
@@ -36375,7 +37949,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:700`
+            /// * Table `Clients` in the file `schema/wire.fbs:727`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Clients {
                 /// The field `clients` in the table `Clients`
@@ -36653,7 +38227,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:704`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:731`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct DeviceInfo {
                 /// The field `device` in the table `DeviceInfo`
@@ -37655,10 +39229,655 @@ mod root {
                 }
             }
 
+            /// The table `HostInfo` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `HostInfo` in the file `schema/wire.fbs:753`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct HostInfo {
+                /// The field `host` in the table `HostInfo`
+                pub host: ::core::option::Option<self::Id>,
+                /// The field `device` in the table `HostInfo`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `user` in the table `HostInfo`
+                pub user: u32,
+                /// The field `audience` in the table `HostInfo`
+                pub audience: u8,
+                /// The field `pid` in the table `HostInfo`
+                pub pid: u32,
+                /// The field `tensors` in the table `HostInfo`
+                pub tensors: u32,
+                /// The field `bytes` in the table `HostInfo`
+                pub bytes: u64,
+                /// The field `context_bytes` in the table `HostInfo`
+                pub context_bytes: u64,
+                /// The field `sealed` in the table `HostInfo`
+                pub sealed: bool,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for HostInfo {
+                fn default() -> Self {
+                    Self {
+                        host: ::core::default::Default::default(),
+                        device: ::core::default::Default::default(),
+                        user: 0,
+                        audience: 0,
+                        pid: 0,
+                        tensors: 0,
+                        bytes: 0,
+                        context_bytes: 0,
+                        sealed: false,
+                    }
+                }
+            }
+
+            impl HostInfo {
+                /// Creates a [HostInfoBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> HostInfoBuilder<()> {
+                    HostInfoBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_host: impl ::planus::WriteAsOptional<self::Id>,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_user: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_audience: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_pid: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_tensors: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_context_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_sealed: impl ::planus::WriteAsDefault<bool, bool>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_host = field_host.prepare(builder);
+                    let prepared_device = field_device.prepare(builder);
+                    let prepared_user = field_user.prepare(builder, &0);
+                    let prepared_audience = field_audience.prepare(builder, &0);
+                    let prepared_pid = field_pid.prepare(builder, &0);
+                    let prepared_tensors = field_tensors.prepare(builder, &0);
+                    let prepared_bytes = field_bytes.prepare(builder, &0);
+                    let prepared_context_bytes = field_context_bytes.prepare(builder, &0);
+                    let prepared_sealed = field_sealed.prepare(builder, &false);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<22> =
+                        ::core::default::Default::default();
+                    if prepared_host.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(6);
+                    }
+                    if prepared_context_bytes.is_some() {
+                        table_writer.write_entry::<u64>(7);
+                    }
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(1);
+                    }
+                    if prepared_user.is_some() {
+                        table_writer.write_entry::<u32>(2);
+                    }
+                    if prepared_pid.is_some() {
+                        table_writer.write_entry::<u32>(4);
+                    }
+                    if prepared_tensors.is_some() {
+                        table_writer.write_entry::<u32>(5);
+                    }
+                    if prepared_audience.is_some() {
+                        table_writer.write_entry::<u8>(3);
+                    }
+                    if prepared_sealed.is_some() {
+                        table_writer.write_entry::<bool>(8);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_host) = prepared_host {
+                                object_writer.write::<_, _, 16>(&prepared_host);
+                            }
+                            if let ::core::option::Option::Some(prepared_bytes) = prepared_bytes {
+                                object_writer.write::<_, _, 8>(&prepared_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_context_bytes) =
+                                prepared_context_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_context_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                            if let ::core::option::Option::Some(prepared_user) = prepared_user {
+                                object_writer.write::<_, _, 4>(&prepared_user);
+                            }
+                            if let ::core::option::Option::Some(prepared_pid) = prepared_pid {
+                                object_writer.write::<_, _, 4>(&prepared_pid);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensors) = prepared_tensors
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_tensors);
+                            }
+                            if let ::core::option::Option::Some(prepared_audience) =
+                                prepared_audience
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_audience);
+                            }
+                            if let ::core::option::Option::Some(prepared_sealed) = prepared_sealed {
+                                object_writer.write::<_, _, 1>(&prepared_sealed);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<HostInfo>> for HostInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HostInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<HostInfo>> for HostInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<HostInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<HostInfo> for HostInfo {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HostInfo> {
+                    HostInfo::create(
+                        builder,
+                        self.host,
+                        &self.device,
+                        self.user,
+                        self.audience,
+                        self.pid,
+                        self.tensors,
+                        self.bytes,
+                        self.context_bytes,
+                        self.sealed,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [HostInfo] type.
+            ///
+            /// Can be created using the [HostInfo::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct HostInfoBuilder<State>(State);
+
+            impl HostInfoBuilder<()> {
+                /// Setter for the [`host` field](HostInfo#structfield.host).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn host<T0>(self, value: T0) -> HostInfoBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    HostInfoBuilder((value,))
+                }
+
+                /// Sets the [`host` field](HostInfo#structfield.host) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn host_as_null(self) -> HostInfoBuilder<((),)> {
+                    self.host(())
+                }
+            }
+
+            impl<T0> HostInfoBuilder<(T0,)> {
+                /// Setter for the [`device` field](HostInfo#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T1>(self, value: T1) -> HostInfoBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0,) = self.0;
+                    HostInfoBuilder((v0, value))
+                }
+
+                /// Sets the [`device` field](HostInfo#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> HostInfoBuilder<(T0, ())> {
+                    self.device(())
+                }
+            }
+
+            impl<T0, T1> HostInfoBuilder<(T0, T1)> {
+                /// Setter for the [`user` field](HostInfo#structfield.user).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user<T2>(self, value: T2) -> HostInfoBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1) = self.0;
+                    HostInfoBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`user` field](HostInfo#structfield.user) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_as_default(self) -> HostInfoBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.user(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> HostInfoBuilder<(T0, T1, T2)> {
+                /// Setter for the [`audience` field](HostInfo#structfield.audience).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn audience<T3>(self, value: T3) -> HostInfoBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    HostInfoBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`audience` field](HostInfo#structfield.audience) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn audience_as_default(
+                    self,
+                ) -> HostInfoBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.audience(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> HostInfoBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`pid` field](HostInfo#structfield.pid).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid<T4>(self, value: T4) -> HostInfoBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    HostInfoBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`pid` field](HostInfo#structfield.pid) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid_as_default(
+                    self,
+                ) -> HostInfoBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.pid(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> HostInfoBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`tensors` field](HostInfo#structfield.tensors).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors<T5>(self, value: T5) -> HostInfoBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    HostInfoBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`tensors` field](HostInfo#structfield.tensors) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_as_default(
+                    self,
+                ) -> HostInfoBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)> {
+                    self.tensors(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> HostInfoBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`bytes` field](HostInfo#structfield.bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes<T6>(self, value: T6) -> HostInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    HostInfoBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`bytes` field](HostInfo#structfield.bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes_as_default(
+                    self,
+                ) -> HostInfoBuilder<(T0, T1, T2, T3, T4, T5, ::planus::DefaultValue)>
+                {
+                    self.bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> HostInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`context_bytes` field](HostInfo#structfield.context_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn context_bytes<T7>(
+                    self,
+                    value: T7,
+                ) -> HostInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    HostInfoBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`context_bytes` field](HostInfo#structfield.context_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn context_bytes_as_default(
+                    self,
+                ) -> HostInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.context_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> HostInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`sealed` field](HostInfo#structfield.sealed).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn sealed<T8>(
+                    self,
+                    value: T8,
+                ) -> HostInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    HostInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`sealed` field](HostInfo#structfield.sealed) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn sealed_as_default(
+                    self,
+                ) -> HostInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ::planus::DefaultValue)>
+                {
+                    self.sealed(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> HostInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [HostInfo].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<HostInfo>
+                where
+                    Self: ::planus::WriteAsOffset<HostInfo>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T2: ::planus::WriteAsDefault<u32, u32>,
+                T3: ::planus::WriteAsDefault<u8, u8>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAs<::planus::Offset<HostInfo>>
+                for HostInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+            {
+                type Prepared = ::planus::Offset<HostInfo>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HostInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T2: ::planus::WriteAsDefault<u32, u32>,
+                T3: ::planus::WriteAsDefault<u8, u8>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOptional<::planus::Offset<HostInfo>>
+                for HostInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+            {
+                type Prepared = ::planus::Offset<HostInfo>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<HostInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T2: ::planus::WriteAsDefault<u32, u32>,
+                T3: ::planus::WriteAsDefault<u8, u8>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOffset<HostInfo>
+                for HostInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HostInfo> {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = &self.0;
+                    HostInfo::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8)
+                }
+            }
+
+            /// Reference to a deserialized [HostInfo].
+            #[derive(Copy, Clone)]
+            pub struct HostInfoRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> HostInfoRef<'a> {
+                /// Getter for the [`host` field](HostInfo#structfield.host).
+                #[inline]
+                pub fn host(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "HostInfo", "host")
+                }
+
+                /// Getter for the [`device` field](HostInfo#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(1, "HostInfo", "device")
+                }
+
+                /// Getter for the [`user` field](HostInfo#structfield.user).
+                #[inline]
+                pub fn user(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(2, "HostInfo", "user")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`audience` field](HostInfo#structfield.audience).
+                #[inline]
+                pub fn audience(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(3, "HostInfo", "audience")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`pid` field](HostInfo#structfield.pid).
+                #[inline]
+                pub fn pid(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(4, "HostInfo", "pid")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`tensors` field](HostInfo#structfield.tensors).
+                #[inline]
+                pub fn tensors(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(5, "HostInfo", "tensors")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`bytes` field](HostInfo#structfield.bytes).
+                #[inline]
+                pub fn bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(self.0.access(6, "HostInfo", "bytes")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`context_bytes` field](HostInfo#structfield.context_bytes).
+                #[inline]
+                pub fn context_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(7, "HostInfo", "context_bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`sealed` field](HostInfo#structfield.sealed).
+                #[inline]
+                pub fn sealed(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(8, "HostInfo", "sealed")?.unwrap_or(false),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for HostInfoRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("HostInfoRef");
+                    if let ::core::option::Option::Some(field_host) = self.host().transpose() {
+                        f.field("host", &field_host);
+                    }
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    f.field("user", &self.user());
+                    f.field("audience", &self.audience());
+                    f.field("pid", &self.pid());
+                    f.field("tensors", &self.tensors());
+                    f.field("bytes", &self.bytes());
+                    f.field("context_bytes", &self.context_bytes());
+                    f.field("sealed", &self.sealed());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<HostInfoRef<'a>> for HostInfo {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: HostInfoRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        host: value.host()?.map(::core::convert::Into::into),
+                        device: value.device()?.map(|v| v.to_vec()),
+                        user: ::core::convert::TryInto::try_into(value.user()?)?,
+                        audience: ::core::convert::TryInto::try_into(value.audience()?)?,
+                        pid: ::core::convert::TryInto::try_into(value.pid()?)?,
+                        tensors: ::core::convert::TryInto::try_into(value.tensors()?)?,
+                        bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
+                        context_bytes: ::core::convert::TryInto::try_into(value.context_bytes()?)?,
+                        sealed: ::core::convert::TryInto::try_into(value.sealed()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for HostInfoRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for HostInfoRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[HostInfoRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<HostInfo>> for HostInfo {
+                type Value = ::planus::Offset<HostInfo>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<HostInfo>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for HostInfoRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[HostInfoRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:726`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:767`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MoverInfo {
                 /// The field `device` in the table `MoverInfo`
@@ -38059,7 +40278,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:734`
+            /// * Table `Status` in the file `schema/wire.fbs:775`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Status {
                 /// The field `pond` in the table `Status`
@@ -38106,6 +40325,8 @@ mod root {
                 pub log_file: ::core::option::Option<::planus::alloc::string::String>,
                 /// The field `loading` in the table `Status`
                 pub loading: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `hosts` in the table `Status`
+                pub hosts: ::core::option::Option<::planus::alloc::vec::Vec<self::HostInfo>>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -38134,6 +40355,7 @@ mod root {
                         user_service: false,
                         log_file: ::core::default::Default::default(),
                         loading: ::core::default::Default::default(),
+                        hosts: ::core::default::Default::default(),
                     }
                 }
             }
@@ -38190,6 +40412,9 @@ mod root {
                     field_loading: impl ::planus::WriteAsOptional<
                         ::planus::Offset<::core::primitive::str>,
                     >,
+                    field_hosts: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::HostInfo>]>,
+                    >,
                 ) -> ::planus::Offset<Self> {
                     let prepared_pond = field_pond.prepare(builder);
                     let prepared_epoch = field_epoch.prepare(builder, &0);
@@ -38213,8 +40438,9 @@ mod root {
                     let prepared_user_service = field_user_service.prepare(builder, &false);
                     let prepared_log_file = field_log_file.prepare(builder);
                     let prepared_loading = field_loading.prepare(builder);
+                    let prepared_hosts = field_hosts.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<48> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<50> =
                         ::core::default::Default::default();
                     if prepared_pond.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -38281,6 +40507,12 @@ mod root {
                     }
                     if prepared_loading.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(20);
+                    }
+                    if prepared_hosts.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::HostInfo>]>>(
+                                22,
+                            );
                     }
                     if prepared_driver_ready.is_some() {
                         table_writer.write_entry::<bool>(6);
@@ -38376,6 +40608,9 @@ mod root {
                             {
                                 object_writer.write::<_, _, 4>(&prepared_loading);
                             }
+                            if let ::core::option::Option::Some(prepared_hosts) = prepared_hosts {
+                                object_writer.write::<_, _, 4>(&prepared_hosts);
+                            }
                             if let ::core::option::Option::Some(prepared_driver_ready) =
                                 prepared_driver_ready
                             {
@@ -38440,6 +40675,7 @@ mod root {
                         self.user_service,
                         &self.log_file,
                         &self.loading,
+                        &self.hosts,
                     )
                 }
             }
@@ -39707,6 +41943,157 @@ mod root {
                     T21,
                 )>
             {
+                /// Setter for the [`hosts` field](Status#structfield.hosts).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn hosts<T22>(
+                    self,
+                    value: T22,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                )>
+                where
+                    T22: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::HostInfo>]>,
+                        >,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                    ) = self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, value,
+                    ))
+                }
+
+                /// Sets the [`hosts` field](Status#structfield.hosts) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn hosts_as_null(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    (),
+                )> {
+                    self.hosts(())
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+            >
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                )>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Status].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Status>
@@ -39740,6 +42127,7 @@ mod root {
                 T19: ::planus::WriteAsDefault<bool, bool>,
                 T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T21: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T22: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::HostInfo>]>>,
             > ::planus::WriteAs<::planus::Offset<Status>>
                 for StatusBuilder<(
                     T0,
@@ -39764,6 +42152,7 @@ mod root {
                     T19,
                     T20,
                     T21,
+                    T22,
                 )>
             {
                 type Prepared = ::planus::Offset<Status>;
@@ -39797,6 +42186,7 @@ mod root {
                 T19: ::planus::WriteAsDefault<bool, bool>,
                 T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T21: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T22: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::HostInfo>]>>,
             > ::planus::WriteAsOptional<::planus::Offset<Status>>
                 for StatusBuilder<(
                     T0,
@@ -39821,6 +42211,7 @@ mod root {
                     T19,
                     T20,
                     T21,
+                    T22,
                 )>
             {
                 type Prepared = ::planus::Offset<Status>;
@@ -39857,6 +42248,7 @@ mod root {
                 T19: ::planus::WriteAsDefault<bool, bool>,
                 T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T21: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T22: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::HostInfo>]>>,
             > ::planus::WriteAsOffset<Status>
                 for StatusBuilder<(
                     T0,
@@ -39881,6 +42273,7 @@ mod root {
                     T19,
                     T20,
                     T21,
+                    T22,
                 )>
             {
                 #[inline]
@@ -39908,10 +42301,11 @@ mod root {
                         v19,
                         v20,
                         v21,
+                        v22,
                     ) = &self.0;
                     Status::create(
                         builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
-                        v15, v16, v17, v18, v19, v20, v21,
+                        v15, v16, v17, v18, v19, v20, v21, v22,
                     )
                 }
             }
@@ -40106,6 +42500,18 @@ mod root {
                 {
                     self.0.access(20, "Status", "loading")
                 }
+
+                /// Getter for the [`hosts` field](Status#structfield.hosts).
+                #[inline]
+                pub fn hosts(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::HostInfoRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(22, "Status", "hosts")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for StatusRef<'a> {
@@ -40167,6 +42573,9 @@ mod root {
                     {
                         f.field("loading", &field_loading);
                     }
+                    if let ::core::option::Option::Some(field_hosts) = self.hosts().transpose() {
+                        f.field("hosts", &field_hosts);
+                    }
                     f.finish()
                 }
             }
@@ -40211,6 +42620,11 @@ mod root {
                         user_service: ::core::convert::TryInto::try_into(value.user_service()?)?,
                         log_file: value.log_file()?.map(::core::convert::Into::into),
                         loading: value.loading()?.map(::core::convert::Into::into),
+                        hosts: if let ::core::option::Option::Some(hosts) = value.hosts()? {
+                            ::core::option::Option::Some(hosts.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
                     })
                 }
             }
@@ -40291,7 +42705,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:764`
+            /// * Table `Event` in the file `schema/wire.fbs:806`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Event {
                 /// The field `sequence` in the table `Event`
@@ -40876,7 +43290,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:776`
+            /// * Table `Holder` in the file `schema/wire.fbs:818`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Holder {
                 /// The field `user` in the table `Holder`
@@ -41268,7 +43682,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:784`
+            /// * Table `Failure` in the file `schema/wire.fbs:826`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Failure {
                 /// The field `kind` in the table `Failure`
@@ -42181,7 +44595,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:802`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:844`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct InMemfd {
                 /// The field `bytes` in the table `InMemfd`
@@ -42433,7 +44847,7 @@ mod root {
             /// The table `CacheInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheInfo` in the file `schema/wire.fbs:806`
+            /// * Table `CacheInfo` in the file `schema/wire.fbs:848`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheInfo {
                 /// The field `cache` in the table `CacheInfo`
@@ -43935,7 +46349,7 @@ mod root {
             /// The table `Caches` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Caches` in the file `schema/wire.fbs:832`
+            /// * Table `Caches` in the file `schema/wire.fbs:874`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Caches {
                 /// The field `caches` in the table `Caches`
@@ -44211,7 +46625,7 @@ mod root {
             /// The table `Pressure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Pressure` in the file `schema/wire.fbs:837`
+            /// * Table `Pressure` in the file `schema/wire.fbs:879`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Pressure {
                 /// The field `cache` in the table `Pressure`
@@ -44758,10 +47172,282 @@ mod root {
                 }
             }
 
+            /// The table `AdoptedFreed` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `AdoptedFreed` in the file `schema/wire.fbs:892`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct AdoptedFreed {
+                /// The field `tensor` in the table `AdoptedFreed`
+                pub tensor: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for AdoptedFreed {
+                fn default() -> Self {
+                    Self {
+                        tensor: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl AdoptedFreed {
+                /// Creates a [AdoptedFreedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> AdoptedFreedBuilder<()> {
+                    AdoptedFreedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_tensor: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_tensor = field_tensor.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_tensor.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
+                                object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<AdoptedFreed>> for AdoptedFreed {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<AdoptedFreed> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<AdoptedFreed>> for AdoptedFreed {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<AdoptedFreed>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<AdoptedFreed> for AdoptedFreed {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<AdoptedFreed> {
+                    AdoptedFreed::create(builder, self.tensor)
+                }
+            }
+
+            /// Builder for serializing an instance of the [AdoptedFreed] type.
+            ///
+            /// Can be created using the [AdoptedFreed::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct AdoptedFreedBuilder<State>(State);
+
+            impl AdoptedFreedBuilder<()> {
+                /// Setter for the [`tensor` field](AdoptedFreed#structfield.tensor).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor<T0>(self, value: T0) -> AdoptedFreedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    AdoptedFreedBuilder((value,))
+                }
+
+                /// Sets the [`tensor` field](AdoptedFreed#structfield.tensor) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor_as_null(self) -> AdoptedFreedBuilder<((),)> {
+                    self.tensor(())
+                }
+            }
+
+            impl<T0> AdoptedFreedBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [AdoptedFreed].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<AdoptedFreed>
+                where
+                    Self: ::planus::WriteAsOffset<AdoptedFreed>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAs<::planus::Offset<AdoptedFreed>> for AdoptedFreedBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<AdoptedFreed>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<AdoptedFreed> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAsOptional<::planus::Offset<AdoptedFreed>>
+                for AdoptedFreedBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<AdoptedFreed>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<AdoptedFreed>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>> ::planus::WriteAsOffset<AdoptedFreed>
+                for AdoptedFreedBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<AdoptedFreed> {
+                    let (v0,) = &self.0;
+                    AdoptedFreed::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [AdoptedFreed].
+            #[derive(Copy, Clone)]
+            pub struct AdoptedFreedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> AdoptedFreedRef<'a> {
+                /// Getter for the [`tensor` field](AdoptedFreed#structfield.tensor).
+                #[inline]
+                pub fn tensor(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "AdoptedFreed", "tensor")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for AdoptedFreedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("AdoptedFreedRef");
+                    if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
+                        f.field("tensor", &field_tensor);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<AdoptedFreedRef<'a>> for AdoptedFreed {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: AdoptedFreedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        tensor: value.tensor()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for AdoptedFreedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for AdoptedFreedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[AdoptedFreedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<AdoptedFreed>> for AdoptedFreed {
+                type Value = ::planus::Offset<AdoptedFreed>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<AdoptedFreed>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for AdoptedFreedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[AdoptedFreedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:849`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:896`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum ReplyBody {
                 /// The variant of type `Failure` in the union `ReplyBody`
@@ -44841,6 +47527,9 @@ mod root {
 
                 /// The variant of type `Pressure` in the union `ReplyBody`
                 Pressure(::planus::alloc::boxed::Box<self::Pressure>),
+
+                /// The variant of type `AdoptedFreed` in the union `ReplyBody`
+                AdoptedFreed(::planus::alloc::boxed::Box<self::AdoptedFreed>),
             }
 
             impl ReplyBody {
@@ -45057,6 +47746,14 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(26, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_adopted_freed(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::AdoptedFreed>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(27, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<ReplyBody> for ReplyBody {
@@ -45089,6 +47786,7 @@ mod root {
                         Self::Accounts(value) => Self::create_accounts(builder, value),
                         Self::Caches(value) => Self::create_caches(builder, value),
                         Self::Pressure(value) => Self::create_pressure(builder, value),
+                        Self::AdoptedFreed(value) => Self::create_adopted_freed(builder, value),
                     }
                 }
             }
@@ -45365,6 +48063,18 @@ mod root {
                 pub fn pressure<T>(self, value: T) -> ReplyBodyBuilder<::planus::Initialized<26, T>>
                 where
                     T: ::planus::WriteAsOffset<self::Pressure>,
+                {
+                    ReplyBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`AdoptedFreed` variant](ReplyBody#variant.AdoptedFreed).
+                #[inline]
+                pub fn adopted_freed<T>(
+                    self,
+                    value: T,
+                ) -> ReplyBodyBuilder<::planus::Initialized<27, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::AdoptedFreed>,
                 {
                     ReplyBodyBuilder(::planus::Initialized(value))
                 }
@@ -46034,6 +48744,31 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<27, T>>
+            where
+                T: ::planus::WriteAsOffset<self::AdoptedFreed>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<ReplyBody> {
+                    ::planus::UnionOffset::new(27, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<27, T>>
+            where
+                T: ::planus::WriteAsOffset<self::AdoptedFreed>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<ReplyBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [ReplyBody].
             #[derive(Copy, Clone, Debug)]
@@ -46064,6 +48799,7 @@ mod root {
                 Accounts(self::AccountsRef<'a>),
                 Caches(self::CachesRef<'a>),
                 Pressure(self::PressureRef<'a>),
+                AdoptedFreed(self::AdoptedFreedRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<ReplyBodyRef<'a>> for ReplyBody {
@@ -46224,6 +48960,12 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        ReplyBodyRef::AdoptedFreed(value) => {
+                            Self::AdoptedFreed(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -46313,6 +49055,9 @@ mod root {
                         26 => ::core::result::Result::Ok(Self::Pressure(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        27 => ::core::result::Result::Ok(Self::AdoptedFreed(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -46327,7 +49072,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:878`
+            /// * Table `Reply` in the file `schema/wire.fbs:926`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Reply {
                 /// The field `number` in the table `Reply`

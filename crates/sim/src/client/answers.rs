@@ -1,11 +1,12 @@
 //! A client reads what came.
 
-use millpond_client_core::{Answer, Ended, Next, Received, Verdict};
-use millpond_wire::message::{Reply, ReplyBody, RequestBody, Target};
-use millpond_wire::{ErrorKind, Failure, LeaseId, Mode, TensorState, VersionTarget};
+use millpond_client_core::{Answer, Ended, Next, Progress, Received, Verdict};
+use millpond_wire::message::{Reply, ReplyBody, RequestBody, Target, TensorGrant};
+use millpond_wire::{ErrorKind, Failure, LeaseId, TensorState, Transport, VersionTarget};
 
 use super::{Asked, Client, Greeting, Mapping, What};
 use crate::card::Fd;
+use crate::legacy::{SharedLegacy, home_of};
 use crate::oracle::{Oracle, Violation, ensure};
 
 const ONE_ANSWER: &str = "one answer for each request";
@@ -15,6 +16,7 @@ pub struct Around<'a> {
     pub oracle: &'a mut Oracle,
     /// Whether the journal or the keeper may have refused something.
     pub faults: bool,
+    pub legacy: &'a SharedLegacy,
 }
 
 impl Client {
@@ -39,6 +41,12 @@ impl Client {
             Received::Late => ensure(self.given_up.remove(&number), ONE_ANSWER, || {
                 format!("pid {} number {number}: {said}", self.pid)
             }),
+            Received::Unasked(ReplyBody::AdoptedFreed(tensor), _) => {
+                if let Some(&tensor) = around.oracle.index.get(&tensor) {
+                    self.take_back(tensor, around.legacy);
+                }
+                Ok(())
+            }
             Received::Unasked(..) => Ok(()),
             Received::Unknown | Received::Stale => Err(Violation::new("replies can be read", said)),
         }
@@ -48,6 +56,8 @@ impl Client {
     fn greeted(&mut self, reply: Reply, around: &mut Around<'_>) -> Result<(), Violation> {
         let Some(greeting) = &mut self.greeting else { return Ok(()) };
         match greeting.handshake.received(reply) {
+            // Not an answer: it goes on waiting.
+            Ok(Progress::Ignored) => return Ok(()),
             Ok(_) => {}
             Err(refusal) if greeting.handshake.welcome().is_none() => {
                 let detail = format!("{refusal:?}");
@@ -121,7 +131,9 @@ impl Client {
         self.delete_nobodys(nobodys, around.oracle);
         if let ReplyBody::Failure(failure) = &body {
             self.check_refusal(&what, failure, expects, around)?;
-            if let What::Own(version) = what {
+            if let What::Adopt(tensor) = what {
+                self.take_back(tensor, around.legacy);
+            } else if let What::Own(version) = what {
                 self.attach_again(version, around.oracle);
             } else if failure.kind == ErrorKind::Mover {
                 // Another mover is started for it.
@@ -143,11 +155,12 @@ impl Client {
         expects: bool,
         around: &mut Around<'_>,
     ) -> Result<(), Violation> {
-        if let What::Create(tensor) = *what {
+        if let What::Create(tensor) | What::Adopt(tensor) = *what {
             around.oracle.tensors[tensor].refusals += 1;
         }
         let detail = || format!("pid {} {what:?}: {failure:?}", self.pid);
-        ensure(failure.kind != ErrorKind::Lost, "nothing is lost", detail)?;
+        let is_lost = failure.kind == ErrorKind::Lost && !self.may_be_lost(what, around.oracle);
+        ensure(!is_lost, "nothing is lost", detail)?;
         let internal = failure.kind == ErrorKind::Internal;
         ensure(around.faults || !internal, "no reason to fail", detail)?;
         let invalid = failure.kind == ErrorKind::Invalid && matches!(what, What::Create(_));
@@ -160,6 +173,21 @@ impl Client {
             ensure(!there, "what was made is there", detail)?;
         }
         Ok(())
+    }
+
+    /// Whether it may be that whoever kept the memory is gone.
+    fn may_be_lost(&self, what: &What, oracle: &Oracle) -> bool {
+        match *what {
+            What::Get(Some(tensor)) | What::Move(tensor, _) | What::Publish(tensor) => {
+                oracle.has_lost_home(&oracle.tensors[tensor])
+            }
+            // By its name.
+            What::Get(None) | What::Create(_) => oracle
+                .tensors
+                .iter()
+                .any(|known| known.home.is_some() && oracle.has_lost_home(known)),
+            _ => false,
+        }
     }
 
     /// The observer and the client take note of what was done.
@@ -175,9 +203,14 @@ impl Client {
             (What::Create(_) | What::Get(_), ReplyBody::Tensor(grant)) => {
                 if let Some(&tensor) = around.oracle.index.get(&grant.info.tensor) {
                     around.oracle.tensors[tensor].created = true;
-                    let ready = grant.info.state == TensorState::Ready;
-                    self.granted(grant.lease, lease, tensor, ready, fds.into_iter().next())?;
+                    self.granted(&grant, lease, tensor, fds.into_iter().next(), around)?;
                 }
+            }
+            (What::Adopt(tensor), ReplyBody::Tensor(grant)) => {
+                let known = &mut around.oracle.tensors[tensor];
+                ensure(!known.wrong, "only what was proved is adopted", || format!("{grant:?}"))?;
+                known.created = true;
+                known.published = true;
             }
             (What::Publish(tensor), ReplyBody::Published { .. }) => {
                 around.oracle.tensors[tensor].published = true;
@@ -219,18 +252,37 @@ impl Client {
 
     fn granted(
         &mut self,
-        granted: Option<(LeaseId, Mode, [u8; 16])>,
+        grant: &TensorGrant,
         asked: Option<LeaseId>,
         tensor: usize,
-        ready: bool,
         fd: Option<Fd>,
+        around: &Around<'_>,
     ) -> Result<(), Violation> {
+        let granted = grant.lease;
         let fits = granted.map(|(lease, _, _)| lease) == asked;
         ensure(fits, "the lease that was asked for", || format!("{granted:?}, not {asked:?}"))?;
         let Some((lease, mode, _)) = granted else { return Ok(()) };
-        let Some(Fd::Memory(memory)) = fd else {
+        let opened = match (&grant.backing.transport, fd) {
+            (Transport::Ipc(handle), None) => {
+                let opened = around.legacy.borrow().open(handle);
+                let home = home_of(handle);
+                if opened.is_none() && around.oracle.gone.borrow().contains(&home) {
+                    // Who keeps it died meanwhile, and so there is nothing to map.
+                    self.retiring.unmapped(lease);
+                    return Ok(());
+                }
+                opened
+            }
+            (_, Some(Fd::Memory(memory))) => Some(memory),
+            _ => None,
+        };
+        let Some(memory) = opened else {
             return Err(Violation::new("a lease comes with its slab", format!("{lease:?}")));
         };
+        let serial = around.oracle.serials.get(&grant.info.slab).copied();
+        let is_same = serial.is_none_or(|serial| serial == memory.serial);
+        ensure(is_same, "a slab is always the same memory", || format!("{grant:?}"))?;
+        let ready = grant.info.state == TensorState::Ready;
         let ranges = vec![(tensor, memory)];
         let mapping = Mapping { mode, ranges, written: false, ready, version: None };
         self.mappings.insert(lease, mapping);

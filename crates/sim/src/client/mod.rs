@@ -3,6 +3,7 @@
 //! What is sent, repeated, claimed, released and given back is decided by the core that the blocking
 //! client uses too. This is its driver: it moves messages, maps, and tells the observer.
 
+mod adopt;
 mod answers;
 mod models;
 mod script;
@@ -17,6 +18,7 @@ use millpond_wire::message::{Hello, LeaseClaim, Proof, Request, RequestBody, VER
 use millpond_wire::{ClientId, LeaseId, Mode, TensorId};
 
 use crate::card::{Fd, Memory};
+use crate::legacy::{Handle, SharedLegacy};
 use crate::mutation::Mutation;
 use crate::oracle::Oracle;
 use crate::rng::Rng;
@@ -49,6 +51,14 @@ pub struct Kernel {
     pub memory: Rc<Memory>,
 }
 
+/// Memory that a process made for itself.
+#[derive(Debug)]
+pub struct Lent {
+    pub memory: Rc<Memory>,
+    /// What opens it, where the pond has no descriptor of it.
+    pub handle: Option<Handle>,
+}
+
 /// What a request is for, as far as the observer or the script has to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
@@ -59,6 +69,8 @@ pub enum What {
     /// Bytes into a tensor, or out of it.
     Move(usize, bool),
     Delete(usize),
+    /// Memory of its own becomes a tensor.
+    Adopt(usize),
     /// Another name for a tensor.
     Rename(usize, String),
     /// Another name for the model of a version.
@@ -118,6 +130,8 @@ pub struct Client {
     pub calls: BTreeMap<u64, Asked>,
     /// Tensors that a mover has filled for it.
     filled: Vec<usize>,
+    /// Its own memory that the pond has, or may have, and for which tensor.
+    pub lent: BTreeMap<usize, Lent>,
     session: Session<Fd, ()>,
     retiring: Retiring<()>,
     socket: Option<SharedSocket>,
@@ -165,6 +179,7 @@ impl Client {
             kernels: Vec::new(),
             calls: BTreeMap::new(),
             filled: Vec::new(),
+            lent: BTreeMap::new(),
             session,
             retiring: Retiring::default(),
             socket: None,
@@ -198,6 +213,19 @@ impl Client {
     #[must_use]
     pub fn is_up(&self) -> bool {
         self.session.is_up()
+    }
+
+    /// Whether it lives and keeps memory that others open.
+    #[must_use]
+    pub fn is_home(&self) -> bool {
+        self.alive && self.lent.values().any(|lent| lent.handle.is_some())
+    }
+
+    /// The pond does not have this memory, or not any more.
+    fn take_back(&mut self, tensor: usize, legacy: &SharedLegacy) {
+        if let Some(Lent { handle: Some(handle), .. }) = self.lent.remove(&tensor) {
+            legacy.borrow_mut().free(&handle);
+        }
     }
 
     /// Whether it lives and says nothing more.

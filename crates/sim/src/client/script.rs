@@ -4,10 +4,13 @@ use millpond_client_core::Ended;
 use millpond_wire::message::{
     Life, MoveWork, Rename, RequestBody, Target, TensorCreate, TensorGet, TensorMove, TensorPublish,
 };
-use millpond_wire::{Audience, Dtype, LeaseId, Mode, Shape, TensorId, TensorName, Token};
+use millpond_wire::{
+    Audience, Dtype, LeaseId, Mode, Shape, TensorId, TensorName, Token, TransportKind,
+};
 
 use super::{Client, Kernel, What};
-use crate::card::Fd;
+use crate::card::{Card, Fd};
+use crate::legacy::SharedLegacy;
 use crate::mutation::Mutation;
 use crate::oracle::{Oracle, Violation};
 use crate::rng::Rng;
@@ -51,6 +54,10 @@ pub struct Scene<'a> {
     pub mutation: Option<Mutation>,
     pub sizes: Sizes,
     pub models: bool,
+    /// It uses every transport, and lends memory of its own.
+    pub transports: bool,
+    pub card: &'a mut Card,
+    pub legacy: &'a SharedLegacy,
     pub trace: &'a Trace,
 }
 
@@ -62,6 +69,9 @@ impl Client {
     pub fn act(&mut self, scene: &mut Scene<'_>) -> Result<(), Violation> {
         if scene.models && !scene.rng.once_in(4) {
             return self.act_on_models(scene);
+        }
+        if scene.transports && scene.rng.once_in(8) {
+            return self.adopt(scene);
         }
         match scene.rng.below(20) {
             0..=4 => self.create(scene),
@@ -101,6 +111,7 @@ impl Client {
             zero: rng.once_in(4),
             lease: (!rng.once_in(5)).then(|| self.new_lease()),
             life: Life { accesses, ..Life::default() },
+            transport: if scene.transports { transport(tensor) } else { TransportKind::Vmm },
         };
         scene.trace.say(|| format!("  create {create:?}"));
         let tensor = scene.oracle.asked(self.pid, self.user, &create);
@@ -333,6 +344,9 @@ impl Client {
         let idle = self.calls.is_empty() && !self.session.has_duties();
         if idle && self.is_up() && scene.rng.once_in(2) {
             scene.trace.say(|| "  goodbye".to_owned());
+            for tensor in self.lent.keys() {
+                scene.oracle.tensors[*tensor].may_be_gone = true;
+            }
             if let Some(goodbye) = self.session.closed() {
                 self.send(&goodbye, None);
             }
@@ -348,6 +362,16 @@ impl Client {
     }
 }
 
-fn shape(bytes: u64) -> Shape {
+/// How a tensor is shared, by its identity.
+fn transport(tensor: TensorId) -> TransportKind {
+    match tensor.0.as_u128() >> 8 & 15 {
+        0..=3 => TransportKind::Vmm,
+        4..=7 => TransportKind::Mempool,
+        8 => TransportKind::Fabric,
+        _ => TransportKind::Ipc,
+    }
+}
+
+pub(super) fn shape(bytes: u64) -> Shape {
     Shape::new([bytes]).unwrap_or_else(|_| unreachable!("a small number is a shape"))
 }

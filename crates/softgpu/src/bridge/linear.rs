@@ -2,11 +2,11 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use millpond_cuda::sys::{CUcontext, CUdeviceptr, CUmemoryPool, Status};
+use millpond_cuda::sys::{CUcontext, CUdeviceptr, CUmemoryPool, Status, constants};
 
 use super::{Out, entries, host_address, opaque};
 use crate::engine::Engine;
-use crate::engine::address::PointerInfo;
+use crate::engine::address::{Access, PointerInfo};
 use crate::engine::physical::{HANDLE_TYPE_FD, Origin};
 use crate::engine::system::{to_u64, to_usize};
 
@@ -14,8 +14,6 @@ use crate::engine::system::{to_u64, to_usize};
 const HOST_ALLOC_FLAGS: c_uint = 7;
 /// `CU_MEMHOSTREGISTER_*`: portable, device map, I/O memory, read-only.
 const HOST_REGISTER_FLAGS: c_uint = 15;
-
-const MEMPOOL_HANDLE: u32 = 17;
 
 fn allocate_host(
     engine: &'static Engine,
@@ -39,11 +37,19 @@ unsafe fn device_attribute(
     at: u64,
     info: &PointerInfo,
 ) -> Result<(), Status> {
-    let device = crate::engine::engine()?.ordinal(&info.allocation.device)?;
+    let engine = crate::engine::engine()?;
+    let device = engine.ordinal(&info.allocation.device)?;
     let types = match info.allocation.origin {
         Origin::Created(types) => types & HANDLE_TYPE_FD,
+        Origin::Own => engine.pools.around(at).map_or(0, |(pool, ..)| pool.settings.handle_types),
         _ => 0,
     };
+    let access = || match engine.space.access(at, info.allocation.device.index) {
+        Ok(Access::ReadWrite) => constants::ACCESS_READ_WRITE,
+        Ok(Access::Read) => constants::ACCESS_READ,
+        Ok(Access::None) | Err(_) => constants::ACCESS_NONE,
+    };
+    let legacy = info.allocation.origin == Origin::Linear;
     let managed = info.allocation.origin == Origin::Managed;
     // SAFETY: every arm writes the type that CUDA documents for the attribute, as the caller promised.
     unsafe {
@@ -55,11 +61,13 @@ unsafe fn device_attribute(
             4 if managed => Out::new(data.cast::<*mut c_void>())?.set(opaque(at)),
             8 => Out::new(data.cast::<u8>())?.set(u8::from(managed)),
             9 => Out::new(data.cast::<c_int>())?.set(device),
+            10 => Out::new(data.cast::<u8>())?.set(u8::from(legacy)),
             11 => Out::new(data.cast::<CUdeviceptr>())?.set(info.start),
             12 => Out::new(data.cast::<usize>())?.set(to_usize(info.bytes)),
             13 => Out::new(data.cast::<u8>())?.set(1),
             14 => Out::new(data.cast::<u64>())?.set(u64::from(types)),
-            5 | 6 | 10 | 15..=21 => return Err(Status::NOT_SUPPORTED),
+            16 => Out::new(data.cast::<u32>())?.set(u32::try_from(access()).unwrap_or(0)),
+            5 | 6 | 15 | 17..=21 => return Err(Status::NOT_SUPPORTED),
             _ => return Err(Status::INVALID_VALUE),
         }
     }
@@ -156,14 +164,21 @@ entries! {
     }
 
     fn cuMemGetAddressRange_v2(base: *mut CUdeviceptr, size: *mut usize, pointer: CUdeviceptr) |engine| {
-        let info = known(engine, pointer).ok_or(Status::NOT_FOUND)?;
+        engine.contexts.current()?;
+        let (start, bytes) = match known(engine, pointer) {
+            Some(info) => (info.start, to_usize(info.bytes)),
+            None => {
+                let pinned = engine.host.containing(to_usize(pointer)).ok_or(Status::NOT_FOUND)?;
+                (to_u64(pinned.0), pinned.1)
+            }
+        };
         // SAFETY: as the caller promised; either may be null.
         unsafe {
             if let Ok(base) = Out::new(base) {
-                base.set(info.start);
+                base.set(start);
             }
             if let Ok(size) = Out::new(size) {
-                size.set(to_usize(info.bytes));
+                size.set(bytes);
             }
         }
         Ok(())
@@ -171,8 +186,9 @@ entries! {
 
     fn cuPointerGetAttribute(data: *mut c_void, attribute: u32, pointer: CUdeviceptr) |engine| {
         if let Some(info) = known(engine, pointer) {
-            if attribute == MEMPOOL_HANDLE {
-                let pool = engine.pools.around(pointer).map_or(0, |(pool, ..)| pool.id);
+            if attribute == constants::POINTER_POOL {
+                let own = engine.pools.around(pointer).map(|(pool, ..)| pool.id);
+                let pool = own.or_else(|| engine.shared_pools.pool_around(pointer)).unwrap_or(0);
                 // SAFETY: as the caller promised: for this attribute the pointer is one to a pool.
                 unsafe { Out::new(data.cast::<CUmemoryPool>())? }.set(opaque(pool));
                 return Ok(());

@@ -80,12 +80,6 @@ macro_rules! extra_entry_points {
             cuCtxSetLimit(limit: u32, value: usize);
             cuMemAllocHost_v2(pointer: *mut *mut c_void, size: usize);
             cuMemHostGetDevicePointer_v2(pointer: *mut CUdeviceptr, host: *mut c_void, flags: c_uint);
-            cuMemGetAddressRange_v2(base: *mut CUdeviceptr, size: *mut usize, pointer: CUdeviceptr);
-            cuIpcGetMemHandle(handle: *mut CUipcMemHandle, pointer: CUdeviceptr);
-            cuIpcOpenMemHandle_v2(pointer: *mut CUdeviceptr, handle: CUipcMemHandle, flags: c_uint);
-            cuIpcCloseMemHandle(pointer: CUdeviceptr);
-            cuIpcGetEventHandle(handle: *mut CUipcEventHandle, event: CUevent);
-            cuIpcOpenEventHandle(event: *mut CUevent, handle: CUipcEventHandle);
             cuImportExternalMemory(memory: *mut *mut c_void, descriptor: *const c_void);
             cuExternalMemoryGetMappedBuffer(pointer: *mut CUdeviceptr, memory: *mut c_void, descriptor: *const c_void);
             cuDestroyExternalMemory(memory: *mut c_void);

@@ -72,7 +72,9 @@ entries! {
         if engine.shared_pools.close(number(pool)) {
             return Ok(());
         }
-        engine.pools.destroy(number(pool))
+        engine.pools.destroy(number(pool))?;
+        engine.shared_pools.forget(number(pool));
+        Ok(())
     }
 
     fn cuMemPoolTrimTo(pool: CUmemoryPool, keep: usize) |engine| {
@@ -124,18 +126,25 @@ entries! {
     }
 
     fn cuMemPoolSetAccess(pool: CUmemoryPool, map: *const CUmemAccessDesc, count: usize) |engine| {
-        let pool = engine.pools.find(number(pool))?;
+        let imported = engine.shared_pools.is_imported(number(pool));
+        let pool = if imported { None } else { Some(engine.pools.find(number(pool))?) };
         let mut wanted = Vec::new();
         for index in 0..count {
             // SAFETY: as the caller promised: `count` descriptors, for which any bytes are a value.
             let entry = unsafe { read(map.cast::<RawAccess>().wrapping_add(index))? };
             let device = device_index(engine, entry.location)?;
             let access = access_of(entry.flags)?;
-            if device == pool.device.index && access != Access::ReadWrite {
+            if imported && access != Access::ReadWrite {
+                return Err(Status::NOT_SUPPORTED);
+            }
+            let own = pool.as_ref().is_some_and(|pool| pool.device.index == device);
+            if own && access != Access::ReadWrite {
                 return Err(Status::INVALID_VALUE);
             }
             wanted.push((device, access));
         }
+        // What is imported is open to its device from the start.
+        let Some(pool) = pool else { return Ok(()) };
         wanted.into_iter().try_for_each(|(device, access)| pool.set_access(device, access))
     }
 

@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::engine::default_stream::is_default;
 use crate::engine::job::Job;
 use crate::engine::queue::LEGACY;
+use crate::engine::streams::Last;
 use crate::engine::system::to_u64;
 
 fn create(engine: &'static Engine, stream: *mut CUstream, flags: c_uint) -> Result<(), Status> {
@@ -30,8 +31,19 @@ entries! {
         if is_default(number(stream)) {
             return Err(Status::INVALID_HANDLE);
         }
-        engine.captures.drop_stream(number(stream));
-        engine.streams.destroy(number(stream))
+        let lane = engine.streams.destroy(number(stream))?;
+        engine.captures.drop_stream(lane);
+        Ok(())
+    }
+
+    fn cuStreamGetId(stream: CUstream, id: *mut u64) |engine| {
+        // SAFETY: as the caller promised.
+        let id = unsafe { Out::new(id)? };
+        let (context, lane) = engine.lane(number(stream))?;
+        engine.captures.refuse_stream(lane, &context)?;
+        // Lanes and contexts are numbered together, so the legacy stream may have its context's number.
+        id.set(if lane == LEGACY { context.id } else { lane });
+        Ok(())
     }
 
     fn cuStreamSynchronize(stream: CUstream) |engine| {
@@ -64,12 +76,15 @@ entries! {
             return Ok(());
         }
         match engine.events.last_record(number(event))? {
-            None => Ok(()),
-            Some(record) if record.context.id == context.id => {
+            Last::Never => Ok(()),
+            Last::Here(record) if record.context.id == context.id => {
                 context.queue.submit_after(lane, Job::Nothing, Some(record.position)).map(drop)
             }
             // Two contexts' queues do not know each other.
-            Some(record) => record.context.queue.wait(record.position),
+            Last::Here(record) => record.context.queue.wait(record.position),
+            Last::Elsewhere(event, number) => {
+                context.queue.submit(lane, Job::Await(event, number)).map(drop)
+            }
         }
     }
 
@@ -94,18 +109,23 @@ entries! {
     fn cuEventQuery(event: CUevent) |engine| {
         engine.captures.refuse_event(number(event))?;
         match engine.events.last_record(number(event))? {
-            None => Ok(()),
-            Some(record) => record.context.queue.query(record.position),
+            Last::Never => Ok(()),
+            Last::Here(record) => record.context.queue.query(record.position),
+            Last::Elsewhere(event, number) => event.query(number),
         }
     }
 
     fn cuEventSynchronize(event: CUevent) |engine| {
         engine.captures.refuse_event(number(event))?;
-        if let Some(record) = engine.events.last_record(number(event))? {
-            record.context.queue.wait(record.position)?;
-            engine.pools.waited_for(&record.context.queue, record.position);
+        match engine.events.last_record(number(event))? {
+            Last::Never => Ok(()),
+            Last::Here(record) => {
+                record.context.queue.wait(record.position)?;
+                engine.pools.waited_for(&record.context.queue, record.position);
+                Ok(())
+            }
+            Last::Elsewhere(event, number) => event.wait(number),
         }
-        Ok(())
     }
 
     fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent) |engine| {

@@ -40,6 +40,7 @@ macro_rules! twin_entry_points {
             cuMemsetD32Async_ptsz = cuMemsetD32Async(dst: CUdeviceptr, value: c_uint, count: usize, stream: CUstream);
             cuStreamSynchronize_ptsz = cuStreamSynchronize(stream: CUstream);
             cuStreamQuery_ptsz = cuStreamQuery(stream: CUstream);
+            cuStreamGetId_ptsz = cuStreamGetId(stream: CUstream, id: *mut u64);
             cuStreamWaitEvent_ptsz = cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
             cuEventRecord_ptsz = cuEventRecord(event: CUevent, stream: CUstream);
             cuMemAllocAsync_ptsz = cuMemAllocAsync(pointer: *mut CUdeviceptr, size: usize, stream: CUstream);

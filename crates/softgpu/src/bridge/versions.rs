@@ -108,7 +108,7 @@ const INTRODUCED: &[(c_int, &str)] = &[
         cuMemGetHandleForAddressRange"),
     (12_000, "\
         cuCtxGetId cuGetProcAddress_v2 cuGraphAddKernelNode_v2 cuGraphExecGetFlags \
-        cuGraphExecUpdate_v2 cuGraphInstantiateWithParams"),
+        cuGraphExecUpdate_v2 cuGraphInstantiateWithParams cuStreamGetId"),
     (12_010, "\
         cuCtxSetFlags"),
     (12_020, "\

@@ -1,6 +1,6 @@
 //! The devices of one folder, opened by `cuInit` or `nvmlInit`, whichever comes first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -38,6 +38,8 @@ pub struct Device {
     pub profile: &'static Profile,
     pub registry: Registry,
     held: Mutex<BTreeMap<u64, usize>>,
+    /// The numbers that linear memory of this process has: legacy handles are made of them.
+    objects: Mutex<BTreeSet<u64>>,
 }
 
 impl Device {
@@ -55,6 +57,20 @@ impl Device {
                 held.remove(&id);
             }
         }
+    }
+
+    /// The lowest number that no linear memory of this process has. As on the card, the number of
+    /// memory that was freed is given to the next.
+    pub fn take_object(&self) -> u64 {
+        let mut objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = (1..).find(|number| !objects.contains(number)).unwrap_or_default();
+        objects.insert(free);
+        free
+    }
+
+    /// The opposite of [`Device::take_object`].
+    pub fn return_object(&self, number: u64) {
+        self.objects.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
     }
 
     /// Bytes in use now.
@@ -150,7 +166,13 @@ fn open_device(config: &Config, folder: &Path, index: usize) -> io::Result<Devic
     };
     let path = folder.join(format!("device-{index}"));
     let registry = Registry::open(&path, total, derive_uuid(folder, index))?;
-    Ok(Device { index, profile: config.profile, registry, held: Mutex::new(BTreeMap::new()) })
+    Ok(Device {
+        index,
+        profile: config.profile,
+        registry,
+        held: Mutex::default(),
+        objects: Mutex::default(),
+    })
 }
 
 /// A name from the folder and the ordinal: the same for every process, another in every folder.
@@ -174,7 +196,7 @@ fn derive_uuid(folder: &Path, index: usize) -> [u64; 2] {
 pub fn test_device(folder: &Path, bytes: u64) -> Device {
     let registry = Registry::open(folder, |_| Ok(bytes), [1, 2]).unwrap();
     let profile = crate::profiles::PROFILES[0];
-    Device { index: 0, profile, registry, held: Mutex::new(BTreeMap::new()) }
+    Device { index: 0, profile, registry, held: Mutex::default(), objects: Mutex::default() }
 }
 
 #[cfg(test)]

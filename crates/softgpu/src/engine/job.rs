@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use millpond_cuda::sys::Status;
 
 use super::address::{Access, AddressSpace, Segment};
+use super::shared_events::{SharedEvent, Signal};
 use super::system::{self, to_u64, to_usize};
 
 /// The size of the buffer between two files.
@@ -58,6 +59,10 @@ pub enum Job {
         time: Duration,
     },
     Stamp(Arc<Stamp>),
+    /// Tells other processes that the work before it is done.
+    Signal(Arc<Signal>),
+    /// Waits for a record of another process.
+    Await(Arc<SharedEvent>, u64),
     /// Frees linear memory, by its first address.
     FreeLinear(u64),
     /// Gives addresses of the driver's own back, with what is mapped there.
@@ -119,6 +124,8 @@ impl Job {
             // A kernel's addresses are its own affair until it runs.
             Self::Touch { .. }
             | Self::Stamp(_)
+            | Self::Signal(_)
+            | Self::Await(..)
             | Self::FreeLinear(_)
             | Self::ReleaseOwn(_)
             | Self::Nothing => Ok(()),
@@ -141,6 +148,15 @@ impl Job {
             }
             Self::ReleaseOwn(start) => {
                 site.space.release_own(*start);
+                Ok(())
+            }
+            Self::Signal(signal) => {
+                signal.give();
+                Ok(())
+            }
+            // A file that cannot be read any more is no reason to lose the context.
+            Self::Await(event, number) => {
+                let _ = event.wait(*number);
                 Ok(())
             }
             Self::Nothing => Ok(()),

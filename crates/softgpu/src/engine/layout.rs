@@ -14,7 +14,8 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::system::SharedView;
+use super::board::GRANULARITY;
+use super::system::{SharedView, to_u64, to_usize};
 
 /// Says that the file is ours, and which layout it has.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"mpsoft\x00\x01");
@@ -80,16 +81,76 @@ pub struct AllocationSlot {
     pub bytes: AtomicU64,
     /// Its file's inode, by which an imported fd is recognised; 0 until the file is there.
     pub inode: AtomicU64,
-    /// One more than the slot of the process that offers it by legacy IPC; 0 when none does.
-    pub exporter: AtomicU64,
+    /// Who offers it to other processes: an [`Offer`].
+    pub offer: AtomicU64,
 }
 
-/// Says that an allocation is a part of another one, which is the one that is counted.
+/// Who offers an allocation to other processes, as one word of its slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    Nobody,
+    /// A process, by legacy IPC.
+    Process {
+        /// The slot of the process.
+        slot: usize,
+        /// The number of the memory in that process; 0 for what has none.
+        object: u64,
+        /// The bytes at the end of the last page that the process did not ask for.
+        spare: u64,
+    },
+    /// The file of a pool, by its id: it keeps the memory as a holder does.
+    Pool(u64),
+}
+
+impl Offer {
+    const POOL: u64 = 1 << 63;
+    const SLOT_BITS: u32 = 13;
+    const SPARE_BITS: u32 = 21;
+
+    pub fn load(word: &AtomicU64) -> Self {
+        let word = word.load(Relaxed);
+        if word & Self::POOL != 0 {
+            return Self::Pool(word & !Self::POOL);
+        }
+        let low = |word: u64, bits: u32| word & ((1 << bits) - 1);
+        match to_usize(low(word, Self::SLOT_BITS)).checked_sub(1) {
+            None => Self::Nobody,
+            Some(slot) => Self::Process {
+                slot,
+                spare: low(word >> Self::SLOT_BITS, Self::SPARE_BITS),
+                object: word >> (Self::SLOT_BITS + Self::SPARE_BITS),
+            },
+        }
+    }
+
+    pub fn store(self, word: &AtomicU64) {
+        let value = match self {
+            Self::Nobody => 0,
+            Self::Process { slot, object, spare } => {
+                (object << (Self::SLOT_BITS + Self::SPARE_BITS))
+                    | (spare << Self::SLOT_BITS)
+                    | to_u64(slot + 1)
+            }
+            Self::Pool(id) => Self::POOL | id,
+        };
+        word.store(value, Relaxed);
+    }
+}
+
+const _: () = assert!(PROCESS_SLOTS < 1 << Offer::SLOT_BITS);
+const _: () = assert!(GRANULARITY <= 1 << Offer::SPARE_BITS);
+
+/// Says that an allocation is a part of another one, which is the one that is counted, or no memory
+/// of the device at all: the files of pools and events.
 pub const PART: u64 = 1 << 63;
 
 impl AllocationSlot {
     pub fn size(&self) -> u64 {
         self.bytes.load(Relaxed) & !PART
+    }
+
+    pub fn is_part(&self) -> bool {
+        self.bytes.load(Relaxed) & PART != 0
     }
 
     /// What it takes from the device.
@@ -126,5 +187,21 @@ impl Layout {
 
     pub fn allocation(&self, index: usize) -> io::Result<&AllocationSlot> {
         self.part(ALLOCATIONS_AT + index.min(ALLOCATION_SLOTS) * size_of::<AllocationSlot>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offers_come_back_as_they_were_stored() {
+        let most = Offer::Process { slot: PROCESS_SLOTS - 1, object: 77, spare: GRANULARITY - 1 };
+        let least = Offer::Process { slot: 0, object: 0, spare: 0 };
+        for offer in [Offer::Nobody, least, most, Offer::Pool(1), Offer::Pool(1 << 40)] {
+            let word = AtomicU64::new(u64::MAX);
+            offer.store(&word);
+            assert_eq!(Offer::load(&word), offer);
+        }
     }
 }

@@ -22,6 +22,7 @@ pub mod pools;
 pub mod processes;
 pub mod queue;
 pub mod registry;
+pub mod shared_events;
 pub mod shared_pools;
 pub mod streams;
 pub mod system;
@@ -196,7 +197,7 @@ impl Engine {
             let lane = default_stream::lane(&context, stream);
             return Ok((context, lane));
         }
-        let (context, lane) = (self.streams.find(stream)?, stream);
+        let (context, lane) = self.streams.find(stream)?;
         context.check()?;
         Ok((context, lane))
     }
@@ -269,7 +270,7 @@ impl Engine {
             return self.space.map_small(bytes, Arc::new(part), context.id, block);
         }
         let pages = bytes.checked_next_multiple_of(GRANULARITY).ok_or(Status::OUT_OF_MEMORY)?;
-        let allocation = Allocation::create(device, pages, Origin::Linear)?;
+        let allocation = Allocation::create_linear(device, bytes, pages)?;
         self.space.map_linear(bytes, Arc::new(allocation), context.id)
     }
 

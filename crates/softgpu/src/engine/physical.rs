@@ -45,6 +45,8 @@ pub struct Allocation {
     counted: u64,
     ticket: Ticket,
     file: Option<File>,
+    /// The number of linear memory in this process; 0 for what has none.
+    object: u64,
     /// The block of small memory that another process made: it is what is counted.
     block: Option<Box<Allocation>>,
 }
@@ -70,6 +72,7 @@ impl Allocation {
             counted: 0,
             ticket,
             file: Some(file),
+            object: 0,
             block: None,
         }
     }
@@ -89,6 +92,16 @@ impl Allocation {
         Ok(Self::new(device, bytes, Origin::Linear, ticket, file))
     }
 
+    /// Makes linear memory of whole pages, of which so many bytes are in use, and gives it the number
+    /// by which others find it: also those who know the number from memory that had it before.
+    pub fn create_linear(device: &Arc<Device>, bytes: u64, pages: u64) -> Result<Self, Status> {
+        let mut made = Self::create(device, pages, Origin::Linear)?;
+        made.object = device.take_object();
+        let offered = device.registry.offer(made.ticket, made.object, pages.saturating_sub(bytes));
+        offered.map_err(|_| Status::OPERATING_SYSTEM)?;
+        Ok(made)
+    }
+
     /// Takes part in memory that another process made, or this one.
     pub fn import(devices: &[&'static Arc<Device>], fd: RawFd) -> Result<Self, Status> {
         // The real driver answers 999 for every fd that is not one of its own.
@@ -103,10 +116,27 @@ impl Allocation {
         Err(Status::UNKNOWN)
     }
 
-    /// Takes part in memory that a living process offers.
+    /// Takes part in memory that a living process offers; `INVALID_VALUE` when it does not.
     pub fn adopt(device: &Arc<Device>, ticket: Ticket, exporter: Exporter) -> Result<Self, Status> {
-        let found = device.registry.adopt(ticket, exporter).map_err(CreateError::from);
-        let (file, bytes) = found.map_err(failure)?.ok_or(Status::INVALID_HANDLE)?;
+        Self::adopted(device, ticket, device.registry.adopt(ticket, exporter))
+    }
+
+    /// Takes part in memory that the file of a pool keeps.
+    pub fn adopt_from_pool(
+        device: &Arc<Device>,
+        ticket: Ticket,
+        pool: Ticket,
+    ) -> Result<Self, Status> {
+        Self::adopted(device, ticket, device.registry.adopt_from_pool(ticket, pool))
+    }
+
+    fn adopted(
+        device: &Arc<Device>,
+        ticket: Ticket,
+        found: std::io::Result<Option<(File, u64)>>,
+    ) -> Result<Self, Status> {
+        let found = found.map_err(|error| failure(error.into()))?;
+        let (file, bytes) = found.ok_or(Status::INVALID_VALUE)?;
         Ok(Self::new(device, bytes, Origin::Legacy, ticket, file))
     }
 
@@ -118,6 +148,11 @@ impl Allocation {
     /// Where it stands in the device's registry.
     pub fn ticket(&self) -> Ticket {
         self.ticket
+    }
+
+    /// Its number in this process; 0 for what has none.
+    pub fn object(&self) -> u64 {
+        self.object
     }
 
     /// The file that is the memory.
@@ -140,6 +175,9 @@ impl Drop for Allocation {
         if matches!(self.origin, Origin::Linear | Origin::Own) {
             // While it is held its slot is its own. A failure leaves an offer of what is gone.
             let _ = self.device.registry.withdraw(self.ticket);
+        }
+        if self.object != 0 {
+            self.device.return_object(self.object);
         }
         self.file = None;
         self.device.let_go(self.ticket.id);

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::layout::{self, ALLOCATION_SLOTS, Layout, MAGIC, PART, PROCESS_SLOTS};
+use super::layout::{self, ALLOCATION_SLOTS, Layout, MAGIC, Offer, PART};
 use super::processes::Processes;
 use super::system::{self, Lock, to_u64, to_usize};
 
@@ -99,6 +99,8 @@ fn open_or_create(folder: &File, name: &str) -> io::Result<File> {
         other => other,
     }
 }
+
+mod offers;
 
 fn file_name(id: u64) -> String {
     format!("alloc-{id}")
@@ -230,7 +232,7 @@ impl Registry {
         header.changing.store(1, Relaxed);
         slot.bytes.store(bytes | part, Relaxed);
         slot.inode.store(0, Relaxed);
-        slot.exporter.store(0, Relaxed);
+        Offer::Nobody.store(&slot.offer);
         slot.id.store(id, Relaxed);
         header.allocations_end.fetch_max(to_u64(index + 1), Relaxed);
         header.used.fetch_add(counted, Relaxed);
@@ -258,6 +260,15 @@ impl Registry {
 
     /// The allocation that an open file is, with its size.
     pub fn find(&self, file: &File) -> io::Result<Option<(Ticket, u64)>> {
+        self.find_file(file, false)
+    }
+
+    /// The same for a file that is no memory of its own: of a pool or an event.
+    pub fn find_part(&self, file: &File) -> io::Result<Option<Ticket>> {
+        Ok(self.find_file(file, true)?.map(|(ticket, _)| ticket))
+    }
+
+    fn find_file(&self, file: &File, part: bool) -> io::Result<Option<(Ticket, u64)>> {
         let meta = file.metadata()?;
         if meta.dev() != self.device_number || !meta.is_file() {
             return Ok(None);
@@ -266,53 +277,11 @@ impl Registry {
         for index in 0..to_usize(end) {
             let slot = self.layout.allocation(index)?;
             let id = slot.id.load(Relaxed);
-            if id != 0 && slot.inode.load(Relaxed) == meta.ino() {
+            if id != 0 && slot.inode.load(Relaxed) == meta.ino() && slot.is_part() == part {
                 return Ok(Some((Ticket { slot: index, id }, slot.size())));
             }
         }
         Ok(None)
-    }
-
-    /// This process as others know it.
-    pub fn own_process(&self) -> Option<Exporter> {
-        self.processes.own().map(|slot| Exporter { slot, pid: std::process::id() })
-    }
-
-    /// Offers an allocation that this process holds to others, by its ticket.
-    pub fn offer(&self, ticket: Ticket) -> io::Result<Exporter> {
-        let own = self.own_process().ok_or(io::ErrorKind::NotFound)?;
-        self.layout.allocation(ticket.slot)?.exporter.store(to_u64(own.slot + 1), Relaxed);
-        Ok(own)
-    }
-
-    /// The opposite of [`Registry::offer`]; fine for what was never offered.
-    pub fn withdraw(&self, ticket: Ticket) -> io::Result<()> {
-        self.layout.allocation(ticket.slot)?.exporter.store(0, Relaxed);
-        Ok(())
-    }
-
-    /// Whether an exporter is this process.
-    pub fn is_own(&self, exporter: Exporter) -> bool {
-        self.processes.own() == Some(exporter.slot) && exporter.pid == std::process::id()
-    }
-
-    /// An allocation that a living process offers, with its size and a lock that keeps it alive;
-    /// `None` when there is no such offer any more.
-    pub fn adopt(&self, ticket: Ticket, exporter: Exporter) -> io::Result<Option<(File, u64)>> {
-        if ticket.id == 0 || ticket.slot >= ALLOCATION_SLOTS || exporter.slot >= PROCESS_SLOTS {
-            return Ok(None);
-        }
-        let _locked = self.lock()?;
-        let slot = self.layout.allocation(ticket.slot)?;
-        let offered = slot.id.load(Relaxed) == ticket.id
-            && slot.exporter.load(Relaxed) == to_u64(exporter.slot + 1)
-            && self.processes.lives(&self.layout, exporter.slot, exporter.pid)?;
-        if !offered || !matches!(self.life(ticket)?, Life::Alive) {
-            return Ok(None);
-        }
-        let file = system::open_in(&self.folder, &file_name(ticket.id), false)?;
-        system::lock(&file, Lock::Shared, 0, 0, false)?;
-        Ok(Some((file, slot.size())))
     }
 
     /// Called when a process has let go of an allocation: if it was the last, the memory is free.
@@ -339,7 +308,23 @@ impl Registry {
     }
 
     fn life(&self, ticket: Ticket) -> io::Result<Life> {
-        match system::open_in(&self.folder, &file_name(ticket.id), false) {
+        match self.file_life(ticket.id)? {
+            Life::Alive => Ok(Life::Alive),
+            dead => {
+                let slot = self.layout.allocation(ticket.slot)?;
+                let kept = match Offer::load(&slot.offer) {
+                    Offer::Pool(pool) if slot.id.load(Relaxed) == ticket.id => {
+                        matches!(self.file_life(pool)?, Life::Alive)
+                    }
+                    _ => false,
+                };
+                Ok(if kept { Life::Alive } else { dead })
+            }
+        }
+    }
+
+    fn file_life(&self, id: u64) -> io::Result<Life> {
+        match system::open_in(&self.folder, &file_name(id), false) {
             Ok(file) if system::is_locked_by_others(&file, 0, 0)? => Ok(Life::Alive),
             Ok(file) => Ok(Life::Dead(Some(file))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Life::Dead(None)),
@@ -609,7 +594,7 @@ mod tests {
         let (file, ticket) = one.create(PAGE).unwrap();
         let nobody = Exporter { slot: 0, pid: std::process::id() };
         assert!(two.adopt(ticket, nobody).unwrap().is_none(), "it was not offered");
-        let exporter = one.offer(ticket).unwrap();
+        let exporter = one.offer(ticket, 0, 0).unwrap();
         assert!(one.is_own(exporter) && !two.is_own(exporter));
         let (adopted, bytes) = two.adopt(ticket, exporter).unwrap().unwrap();
         assert_eq!(bytes, PAGE);
@@ -619,13 +604,50 @@ mod tests {
         }
         one.withdraw(ticket).unwrap();
         assert!(two.adopt(ticket, exporter).unwrap().is_none(), "it was withdrawn");
-        one.offer(ticket).unwrap();
+        one.offer(ticket, 0, 0).unwrap();
         drop(file);
         one.discard(ticket).unwrap();
         assert_eq!(two.usage(&[]).unwrap().used, PAGE, "the adopter keeps it");
         drop(one);
         assert!(two.adopt(ticket, exporter).unwrap().is_none(), "the exporter is gone");
         drop(adopted);
+        assert_eq!(two.usage(&[]).unwrap().used, 0);
+    }
+
+    #[test]
+    fn a_number_names_the_allocation_that_has_it_now() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (open(folder.path(), 8 * PAGE), open(folder.path(), 8 * PAGE));
+        one.with_processes(|processes, layout| processes.enter(layout)).unwrap();
+        let (_first, first) = one.create(PAGE).unwrap();
+        let (_second, second) = one.create(2 * PAGE).unwrap();
+        let exporter = one.offer(first, 5, 100).unwrap();
+        assert_eq!(two.object(exporter, 5).unwrap(), Some((first, PAGE - 100)));
+        assert_eq!(two.object(exporter, 6).unwrap(), None);
+        one.withdraw(first).unwrap();
+        assert_eq!(two.object(exporter, 5).unwrap(), None);
+        one.offer(second, 5, 0).unwrap();
+        assert_eq!(two.object(exporter, 5).unwrap(), Some((second, 2 * PAGE)));
+        assert_eq!(two.object(exporter, 0).unwrap(), None);
+    }
+
+    #[test]
+    fn the_file_of_a_pool_keeps_memory_that_nobody_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (open(folder.path(), 8 * PAGE), open(folder.path(), 8 * PAGE));
+        let (pool, pool_ticket) = one.create_part(4096).unwrap();
+        let (step, ticket) = one.create(PAGE).unwrap();
+        one.keep_in_pool(ticket, pool_ticket).unwrap();
+        // As after a kill: nobody holds the step, and somebody has the file of the pool.
+        drop(step);
+        assert_eq!(two.usage(&[]).unwrap().used, PAGE);
+        assert_eq!(two.find_part(&pool).unwrap(), Some(pool_ticket));
+        assert_eq!(two.find(&pool).unwrap(), None, "it is no memory");
+        for _ in 0..2 {
+            assert!(two.adopt_from_pool(ticket, pool_ticket).unwrap().is_some());
+        }
+        assert!(two.adopt_from_pool(ticket, ticket).unwrap().is_none(), "another pool");
+        drop(pool);
         assert_eq!(two.usage(&[]).unwrap().used, 0);
     }
 

@@ -1,13 +1,15 @@
 //! Pools between processes: an fd for the pool, and 64 bytes for each allocation in it.
 //!
-//! The fd is a file in memory. Its header names the device and the exporter; each exported pointer
-//! adds a record that lists the steps under the allocation. An importer reads the record, takes part
-//! in those steps (see [`super::ipc`] for who may) and maps them at addresses of its own.
+//! The fd is a file in the device's folder, which keeps the steps that were exported as a holder of
+//! them does: while anybody has it open they stay, also when the exporter was killed and nobody has
+//! imported anything. Each exported pointer adds a record that lists the steps under the allocation.
+//! An importer reads the record, takes part in those steps and maps them at addresses of its own.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use millpond_cuda::sys::Status;
@@ -18,7 +20,7 @@ use super::board::Device;
 use super::ids;
 use super::physical::{Allocation, HANDLE_TYPE_FD};
 use super::pool::Pool;
-use super::registry::{Exporter, Ticket};
+use super::registry::Ticket;
 use super::system::{self, to_u64, to_usize};
 use crate::config::MAX_DEVICES;
 
@@ -27,8 +29,11 @@ pub const POINTER_BYTES: usize = 64;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"mppool\x00\x01");
 
-/// Words of the header: magic, two of the device's name, the exporter's slot and process id.
-const HEADER_WORDS: usize = 5;
+/// Where the first record begins. Before it: the magic number, and where the next record begins.
+const RECORDS_AT: u64 = 16;
+
+/// The size that the file is made with; it grows with its records.
+const FILE_BYTES: u64 = 4096;
 
 /// More steps than any allocation has: a record that says so is not ours.
 const MOST_STEPS: u64 = 1 << 20;
@@ -48,10 +53,13 @@ fn read_words(file: &File, at: u64, count: usize) -> Result<Vec<u64>, Status> {
     Ok(bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect())
 }
 
-fn name_words(device: &Device) -> Result<[u64; 2], Status> {
-    let name = u128::from_le_bytes(device.uuid().map_err(failed)?);
-    let half = |word: u128| u64::try_from(word & u128::from(u64::MAX)).unwrap_or_default();
-    Ok([half(name), half(name >> 64)])
+/// The file of one of our pools.
+#[derive(Debug)]
+struct Exported {
+    file: File,
+    ticket: Ticket,
+    /// What was exported last from each address: as long as it is the same, it has the same name.
+    records: HashMap<u64, (Vec<u64>, u64)>,
 }
 
 /// A pool of another process.
@@ -59,7 +67,7 @@ fn name_words(device: &Device) -> Result<[u64; 2], Status> {
 struct Imported {
     file: File,
     device: Arc<Device>,
-    exporter: Exporter,
+    ticket: Ticket,
 }
 
 /// An allocation of another process's pool.
@@ -67,12 +75,15 @@ struct Imported {
 struct Pointer {
     start: u64,
     bytes: u64,
+    /// The device, the file of the pool there, and the record in it.
+    name: (usize, u64, u64),
+    pool: u64,
 }
 
 #[derive(Debug, Default)]
 struct Tables {
     /// What our own pools were exported as.
-    exported: HashMap<u64, Arc<File>>,
+    exported: HashMap<u64, Exported>,
     imported: HashMap<u64, Arc<Imported>>,
     pointers: HashMap<u64, Pointer>,
 }
@@ -93,6 +104,24 @@ impl SharedPools {
         self.lock().imported.remove(&id).is_some()
     }
 
+    /// Lets go of the file of one of our own pools, which is destroyed.
+    pub fn forget(&self, id: u64) {
+        drop(self.lock().exported.remove(&id));
+    }
+
+    /// Whether a number names a pool of another process.
+    pub fn is_imported(&self, id: u64) -> bool {
+        self.lock().imported.contains_key(&id)
+    }
+
+    /// The imported pool that memory at an address came from.
+    pub fn pool_around(&self, at: u64) -> Option<u64> {
+        let tables = self.lock();
+        tables.pointers.iter().find_map(|(start, pointer)| {
+            (at >= *start && at - start < pointer.bytes).then_some(pointer.pool)
+        })
+    }
+
     /// Forgets an imported allocation: its reservation is the caller's to release.
     pub fn take(&self, at: u64) -> Option<u64> {
         self.lock().pointers.remove(&at).map(|pointer| pointer.start)
@@ -108,50 +137,51 @@ impl SharedPools {
     }
 }
 
-impl Engine {
-    /// The file by which others know a pool.
-    fn pool_file(&self, pool: &Pool) -> Result<Arc<File>, Status> {
+impl Tables {
+    /// The file by which others know a pool, made when it is asked for first.
+    fn file_of(&mut self, pool: &Pool) -> Result<&mut Exported, Status> {
         if pool.settings.handle_types & HANDLE_TYPE_FD == 0 {
             return Err(Status::INVALID_VALUE);
         }
-        let mut tables = self.shared_pools.lock();
-        if let Some(file) = tables.exported.get(&pool.id) {
-            return Ok(Arc::clone(file));
+        match self.exported.entry(pool.id) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => {
+                let made = pool.device.registry.create_part(FILE_BYTES);
+                let (file, ticket) = made.map_err(|_| Status::OUT_OF_MEMORY)?;
+                write_words(&file, 0, &[MAGIC, RECORDS_AT])?;
+                Ok(place.insert(Exported { file, ticket, records: HashMap::new() }))
+            }
         }
-        let file = system::memory_file(c"millpond-pool").map_err(failed)?;
-        let exporter = pool.device.registry.own_process().ok_or(Status::UNKNOWN)?;
-        let [low, high] = name_words(&pool.device)?;
-        let process = [to_u64(exporter.slot), u64::from(exporter.pid)];
-        write_words(&file, 0, &[MAGIC, low, high, process[0], process[1]])?;
-        let file = Arc::new(file);
-        tables.exported.insert(pool.id, Arc::clone(&file));
-        Ok(file)
     }
+}
 
+impl Engine {
     pub fn export_pool(&self, pool: u64) -> Result<OwnedFd, Status> {
-        let file = self.pool_file(&*self.pools.find(pool)?)?;
-        file.as_fd().try_clone_to_owned().map_err(failed)
+        let pool = self.pools.find(pool)?;
+        let mut tables = self.shared_pools.lock();
+        tables.file_of(&pool)?.file.as_fd().try_clone_to_owned().map_err(failed)
     }
 
     pub fn import_pool(&self, fd: RawFd) -> Result<u64, Status> {
         let file = File::from(system::duplicate(fd).map_err(|_| Status::INVALID_VALUE)?);
-        let words = read_words(&file, 0, HEADER_WORDS)?;
-        let [MAGIC, low, high, slot, pid] = *words.as_slice() else {
+        let named = self.visible.iter().find_map(|device| {
+            let ticket = device.registry.find_part(&file).ok()??;
+            Some((Arc::clone(device), ticket))
+        });
+        let (device, ticket) = named.ok_or(Status::INVALID_VALUE)?;
+        if read_words(&file, 0, 1)? != [MAGIC] {
             return Err(Status::INVALID_VALUE);
-        };
-        let is_it = |device: &&&Arc<Device>| name_words(device) == Ok([low, high]);
-        let device = self.visible.iter().find(is_it).ok_or(Status::INVALID_DEVICE)?;
-        let pid = u32::try_from(pid).map_err(|_| Status::INVALID_VALUE)?;
-        let exporter = Exporter { slot: to_usize(slot), pid };
-        let imported = Imported { file, device: Arc::clone(device), exporter };
+        }
         let id = ids::next();
+        let imported = Imported { file, device, ticket };
         self.shared_pools.lock().imported.insert(id, Arc::new(imported));
         Ok(id)
     }
 
     pub fn export_pointer(&self, at: u64) -> Result<[u8; POINTER_BYTES], Status> {
         let (pool, bytes) = self.pools.owner_of(at).ok_or(Status::INVALID_VALUE)?;
-        let file = self.pool_file(&pool)?;
+        let mut tables = self.shared_pools.lock();
+        let exported = tables.file_of(&pool)?;
         let step = pool.settings.step;
         let mut tickets = Vec::new();
         let first = self.space.pointer(at).ok_or(Status::INVALID_VALUE)?.start;
@@ -159,18 +189,25 @@ impl Engine {
         while place < at + bytes {
             let found = self.space.pointer(place).ok_or(Status::INVALID_VALUE)?;
             let ticket = found.allocation.ticket();
-            pool.device.registry.offer(ticket).map_err(failed)?;
+            pool.device.registry.keep_in_pool(ticket, exported.ticket).map_err(failed)?;
             tickets.extend([to_u64(ticket.slot), ticket.id]);
             place += step;
         }
         let count = to_u64(tickets.len() / 2);
         let mut record = vec![bytes, at - first, step, count];
         record.extend(tickets);
-        // One record at a time: the end of the file is where the next begins.
-        let _tables = self.shared_pools.lock();
-        let meta = file.metadata().map_err(failed)?;
-        write_words(&file, meta.len(), &record)?;
-        let words = [MAGIC, meta.ino(), meta.len()];
+        let known = exported.records.get(&at).filter(|known| known.0 == record);
+        let place = match known {
+            Some((_, place)) => *place,
+            None => {
+                let place = *read_words(&exported.file, 8, 1)?.first().ok_or(Status::UNKNOWN)?;
+                write_words(&exported.file, place, &record)?;
+                write_words(&exported.file, 8, &[place + to_u64(record.len()) * 8])?;
+                exported.records.insert(at, (record, place));
+                place
+            }
+        };
+        let words = [MAGIC, exported.ticket.id, place];
         let mut data = [0; POINTER_BYTES];
         let content = words.iter().flat_map(|word| word.to_le_bytes());
         data.iter_mut().zip(content).for_each(|(to, from)| *to = from);
@@ -178,15 +215,19 @@ impl Engine {
     }
 
     pub fn import_pointer(&self, pool: u64, data: &[u8; POINTER_BYTES]) -> Result<u64, Status> {
-        let imported = self.shared_pools.lock().imported.get(&pool).cloned();
-        let imported = imported.ok_or(Status::INVALID_VALUE)?;
+        let mut tables = self.shared_pools.lock();
+        let imported = tables.imported.get(&pool).cloned().ok_or(Status::INVALID_VALUE)?;
         let (words, _) = data.as_chunks::<8>();
         let word = |index: usize| words.get(index).map(|word| u64::from_le_bytes(*word));
-        let (Some(MAGIC), Some(inode), Some(place)) = (word(0), word(1), word(2)) else {
+        let (Some(MAGIC), Some(id), Some(place)) = (word(0), word(1), word(2)) else {
             return Err(Status::INVALID_VALUE);
         };
-        if imported.file.metadata().map_err(failed)?.ino() != inode {
+        if imported.ticket.id != id || place < RECORDS_AT {
             return Err(Status::INVALID_VALUE);
+        }
+        let name = (imported.device.index, id, place);
+        if let Some((at, _)) = tables.pointers.iter().find(|(_, pointer)| pointer.name == name) {
+            return Ok(*at);
         }
         let record = read_words(&imported.file, place, 4)?;
         let [bytes, offset, step, count] = *record.as_slice() else {
@@ -206,7 +247,7 @@ impl Engine {
         let mapped = tickets.as_chunks::<2>().0.iter().zip(0..).try_for_each(|(pair, index)| {
             let [slot, id] = *pair;
             let ticket = Ticket { slot: to_usize(slot), id };
-            let step_of = Allocation::adopt(&imported.device, ticket, imported.exporter)?;
+            let step_of = Allocation::adopt_from_pool(&imported.device, ticket, imported.ticket)?;
             self.space.map_own(start + index * step, Arc::new(step_of), access)
         });
         if let Err(status) = mapped {
@@ -214,7 +255,7 @@ impl Engine {
             return Err(status);
         }
         let at = start + offset;
-        self.shared_pools.lock().pointers.insert(at, Pointer { start, bytes });
+        tables.pointers.insert(at, Pointer { start, bytes, name, pool });
         Ok(at)
     }
 }

@@ -332,17 +332,6 @@ pub fn open_in(folder: &File, name: &str, create: bool) -> io::Result<File> {
     Ok(unsafe { File::from_raw_fd(fd) })
 }
 
-/// A file that has no name and lives in memory, closed on exec.
-pub fn memory_file(name: &std::ffi::CStr) -> io::Result<File> {
-    // SAFETY: the name ends in NUL.
-    let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor was just opened and belongs to nobody else.
-    Ok(unsafe { File::from_raw_fd(fd) })
-}
-
 /// Removes a file from an open folder; one that is not there is fine.
 pub fn remove_in(folder: &File, name: &str) -> io::Result<()> {
     let name = std::ffi::CString::new(name)?;

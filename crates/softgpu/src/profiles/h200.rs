@@ -1,7 +1,7 @@
 //! NVIDIA H200, as a real card answered on driver 580.159.04 (`tests/probe/answers-h200.txt`).
 //!
 //! A few numbers are not the card's: attributes of what the software driver lacks are 0 (managed
-//! memory 83, 88, 89; RDMA 110, 116; memory pools 115, 119; fabric handles 128).
+//! memory 83, 88, 89; RDMA 110, 116; memory pools 115, 119).
 
 use super::Profile;
 
@@ -32,7 +32,7 @@ pub const PROFILE: Profile = Profile {
         (109, 134217728), (110, 0), (111, 1024), (112, 1), (113, 1), (114, 1),
         (115, 1), (116, 0), (117, 1), (118, 100), (119, 1), (120, 1),
         (121, 1), (122, 1), (123, 1), (124, 1), (125, 1), (126, 4),
-        (127, 1), (128, 0), (129, 1), (130, 0), (131, -1), (132, 0),
+        (127, 1), (128, 1), (129, 1), (130, 0), (131, -1), (132, 0),
         (133, 0), (134, 0), (135, 0), (136, 0), (137, 0), (138, 0),
         (139, 590680286), (140, 415174878), (141, 1), (142, 1), (143, 0), (144, 1),
     ],

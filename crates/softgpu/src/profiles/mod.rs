@@ -65,7 +65,7 @@ mod tests {
                 "{}",
                 profile.key
             );
-            for (attribute, value) in [(102, 1), (103, 1), (128, 0), (41, 1)] {
+            for (attribute, value) in [(102, 1), (103, 1), (41, 1)] {
                 assert_eq!(
                     profile.attribute(attribute),
                     Some(value),

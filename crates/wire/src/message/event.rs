@@ -76,6 +76,16 @@ small_enum! {
         34 CacheGot "cache_got",
         /// A process that did not answer when pages were asked of it was ended.
         35 CacheEnded "cache_ended",
+        /// A process that owns memory with legacy handles was started.
+        36 HostStarted "host_started",
+        /// A host had nothing left to keep and was ended.
+        37 HostStopped "host_stopped",
+        /// A host died; what it kept is what readers still map.
+        38 HostLost "host_lost",
+        /// Memory of another program became a tensor.
+        39 TensorAdopted "tensor_adopted",
+        /// The process that kept a tensor's memory is gone.
+        40 TensorOrphaned "tensor_orphaned",
     }
 }
 

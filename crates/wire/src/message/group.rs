@@ -8,7 +8,7 @@ use crate::{GpuUuid, GroupName, Token, caps};
 
 mod info;
 
-pub use info::{GroupDetails, GroupDevice, GroupInfo, MemberDevice, MemberInfo};
+pub use info::{GroupDetails, GroupDevice, GroupInfo, MemberDevice, MemberInfo, drift_bytes};
 pub(super) use info::{
     read_details, read_groups, read_joined, write_details, write_groups, write_joined,
 };

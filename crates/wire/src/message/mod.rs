@@ -26,16 +26,17 @@ pub use account::{ResourceUse, UserAccount};
 pub use cache::{CacheGave, CacheInfo, CacheOpen, CacheSlot, Gave, Pressure};
 pub use event::{Event, EventKind};
 pub use group::{
-    GroupDetails, GroupDevice, GroupInfo, GroupJoin, GroupLimit, GroupSet, MemberDevice, MemberInfo,
+    GroupDetails, GroupDevice, GroupInfo, GroupJoin, GroupLimit, GroupSet, MemberDevice,
+    MemberInfo, drift_bytes,
 };
-pub use pond::{ClientInfo, DeviceInfo, MoverInfo, Service, Status};
+pub use pond::{ClientInfo, DeviceInfo, HostInfo, MoverInfo, Service, Status};
 pub use read::DecodeError;
 pub use reply::{Reply, ReplyBody};
 pub use request::{Request, RequestBody};
 pub use session::{Claim, ClientToken, Hello, LeaseClaim, LeaseInfo, LeaseToken, Proof, Welcome};
 pub use tensor::{
-    Life, Rename, Target, TensorCreate, TensorGet, TensorGrant, TensorInfo, TensorPublish,
-    TensorState, WAIT_FOREVER,
+    Life, Rename, Target, TensorAdopt, TensorCreate, TensorGet, TensorGrant, TensorInfo,
+    TensorPublish, TensorState, WAIT_FOREVER,
 };
 pub use transfer::{MoveWork, TensorMove};
 pub use version::{

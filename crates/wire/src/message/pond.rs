@@ -7,7 +7,7 @@ use super::read::{self, Read, id_to_uuid, text, uuid_to_id};
 use super::session::{read_lease_info, write_lease_info};
 use super::tensor::{read_info, write_info};
 use super::{LeaseInfo, ReplyBody, RequestBody, TensorInfo};
-use crate::{ClientId, Epoch, GpuUuid, PondId, caps};
+use crate::{Audience, ClientId, Epoch, GpuUuid, HostId, PondId, caps};
 
 pub(super) fn write_collect(unleased_for_ms: Option<u64>, dry_run: bool) -> fb::Collect {
     fb::Collect { unleased_for_ms, dry_run }
@@ -200,6 +200,51 @@ fn read_mover(mover: fb::MoverInfoRef<'_>) -> Read<MoverInfo> {
     })
 }
 
+/// A process that owns memory with legacy handles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostInfo {
+    pub host: HostId,
+    pub device: GpuUuid,
+    pub user: u32,
+    pub audience: Audience,
+    pub pid: u32,
+    pub tensors: u32,
+    /// Of its tensors.
+    pub bytes: u64,
+    /// What its context takes beside them.
+    pub context_bytes: u64,
+    /// It has freed memory, and makes no more.
+    pub sealed: bool,
+}
+
+fn write_host(host: &HostInfo) -> fb::HostInfo {
+    fb::HostInfo {
+        host: Some(uuid_to_id(host.host.0)),
+        device: Some(host.device.0.to_vec()),
+        user: host.user,
+        audience: host.audience.code(),
+        pid: host.pid,
+        tensors: host.tensors,
+        bytes: host.bytes,
+        context_bytes: host.context_bytes,
+        sealed: host.sealed,
+    }
+}
+
+fn read_host(host: fb::HostInfoRef<'_>) -> Read<HostInfo> {
+    Ok(HostInfo {
+        host: HostId(read::uuid("host", host.host()?)?),
+        device: read::gpu("device", host.device()?)?,
+        user: host.user()?,
+        audience: read::code("audience", host.audience()?, Audience::from_code)?,
+        pid: host.pid()?,
+        tensors: host.tensors()?,
+        bytes: host.bytes()?,
+        context_bytes: host.context_bytes()?,
+        sealed: host.sealed()?,
+    })
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     pub pond: PondId,
@@ -225,6 +270,7 @@ pub struct Status {
     /// Records whose memory was gone at the last recovery.
     pub lost_tensors: u32,
     pub movers: Vec<MoverInfo>,
+    pub hosts: Vec<HostInfo>,
     /// The file that the daemon runs from.
     pub program: String,
     /// The unit of the service manager that runs the pond.
@@ -254,6 +300,7 @@ pub(super) fn write_status(status: &Status) -> fb::Status {
         runtime_dir: Some(status.runtime_dir.clone()),
         lost_tensors: status.lost_tensors,
         movers: Some(status.movers.iter().map(write_mover).collect()),
+        hosts: Some(status.hosts.iter().map(write_host).collect()),
         program: Some(status.program.clone()),
         service: status.service.as_ref().map(|service| service.unit.clone()),
         user_service: status.service.as_ref().is_some_and(|service| service.user),
@@ -284,6 +331,7 @@ pub(super) fn read_status(status: fb::StatusRef<'_>, entries: &Entries) -> Read<
         runtime_dir: text("runtime_dir", status.runtime_dir()?)?,
         lost_tensors: status.lost_tensors()?,
         movers: list("movers", status.movers()?, entries, read_mover)?,
+        hosts: list("hosts", status.hosts()?, entries, read_host)?,
         program: text("program", status.program()?)?,
         service: read_service(&status)?,
         log_file: text("log_file", status.log_file()?)?,

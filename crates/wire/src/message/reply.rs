@@ -11,7 +11,7 @@ use super::{
     VersionInfo, Welcome, account, cache, event, failure, group, pond, session, tensor, transfer,
     version,
 };
-use crate::{ContentHash, Epoch, Failure, GroupName, LeaseId, VersionTag};
+use crate::{ContentHash, Epoch, Failure, GroupName, LeaseId, TensorId, VersionTag};
 
 /// One reply or event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +101,8 @@ pub enum ReplyBody {
     Caches(Vec<CacheInfo>),
     /// Nobody asked for it: pages are wanted back.
     Pressure(Box<Pressure>),
+    /// Nobody has a tensor any more that memory of this client was adopted for.
+    AdoptedFreed(TensorId),
     /// The reply is in the memfd that came along.
     InMemfd {
         bytes: u64,
@@ -146,6 +148,7 @@ fn write_body(body: &ReplyBody) -> Option<fb::ReplyBody> {
         })),
         R::Accounts { users, all } => B::Accounts(Box::new(account::write_accounts(users, all))),
         R::Caches(caches) => B::Caches(Box::new(cache::write_caches(caches))),
+        R::AdoptedFreed(id) => B::AdoptedFreed(Box::new(tensor::write_adopted_freed(*id))),
         R::Pressure(pressure) => B::Pressure(Box::new(cache::write_pressure(pressure))),
         R::Status(status) => B::Status(Box::new(pond::write_status(status))),
         R::Collected { tensors, slabs, slab_bytes } => {
@@ -197,6 +200,7 @@ fn read_body(body: fb::ReplyBodyRef<'_>, entries: &Entries) -> Read<ReplyBody> {
         }
         B::Accounts(it) => account::read_accounts(it, entries),
         B::Caches(it) => cache::read_caches(it, entries),
+        B::AdoptedFreed(it) => tensor::read_adopted_freed(it).map(R::AdoptedFreed),
         B::Pressure(it) => cache::read_pressure(it).map(Box::new).map(R::Pressure),
         B::Status(it) => Ok(R::Status(Box::new(pond::read_status(it, entries)?))),
         B::Collected(it) => pond::read_collected(it, entries),

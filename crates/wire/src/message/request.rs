@@ -8,9 +8,9 @@ use planus::{Builder, ReadAsRoot};
 
 use super::read::{DecodeError, Read, is_unknown_kind};
 use super::{
-    CacheGave, CacheOpen, Claim, GroupJoin, GroupSet, Hello, Rename, Target, TensorCreate,
-    TensorGet, TensorMove, TensorPublish, VersionCommit, VersionGet, VersionStage, cache, event,
-    group, pond, session, tensor, transfer, version,
+    CacheGave, CacheOpen, Claim, GroupJoin, GroupSet, Hello, Rename, Target, TensorAdopt,
+    TensorCreate, TensorGet, TensorMove, TensorPublish, VersionCommit, VersionGet, VersionStage,
+    cache, event, group, pond, session, tensor, transfer, version,
 };
 use crate::{
     CacheId, GpuUuid, GroupName, LeaseId, TensorId, TensorName, TensorRef, Token, VersionId,
@@ -42,6 +42,8 @@ pub enum RequestBody {
     AccountList,
     /// A new tensor, with or without a lease on it.
     TensorCreate(TensorCreate),
+    /// Memory of the caller becomes a tensor.
+    TensorAdopt(Box<TensorAdopt>),
     TensorGet(TensorGet),
     /// The tensor's bytes are complete.
     TensorPublish(TensorPublish),
@@ -203,6 +205,7 @@ macro_rules! request_kinds {
                 match self {
                     // Some kinds of work are about no file.
                     RequestBody::TensorMove(moving) if !moving.work.has_file() => 0,
+                    RequestBody::TensorAdopt(adopt) if !adopt.transport.has_descriptor() => 0,
                     $(RequestBody::$variant { .. } => $descriptors,)*
                 }
             }
@@ -220,6 +223,7 @@ request_kinds! {
     ClientList "client list" true 0;
     AccountList "account list" false 0;
     TensorCreate "create" true 0;
+    TensorAdopt "adopt" true 1;
     TensorGet "get" true 0;
     TensorPublish "publish" false 0;
     TensorMove "move" true 1;
@@ -307,6 +311,7 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         }
         R::Subscribe { from } => B::Subscribe(Box::new(event::write_subscribe(*from))),
         R::TensorCreate(create) => B::TensorCreate(Box::new(tensor::write_create(create))),
+        R::TensorAdopt(adopt) => B::TensorAdopt(Box::new(tensor::write_adopt(adopt))),
         R::TensorGet(get) => B::TensorGet(Box::new(tensor::write_get(get))),
         R::TensorPublish(publish) => B::TensorPublish(Box::new(tensor::write_publish(publish))),
         R::TensorDelete { tensor } => B::TensorDelete(Box::new(tensor::write_delete(*tensor))),
@@ -373,6 +378,7 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
         B::StartReport(it) => pond::read_start_report(it),
         B::Subscribe(it) => event::read_subscribe(it),
         B::TensorCreate(it) => tensor::read_create(it).map(R::TensorCreate),
+        B::TensorAdopt(it) => tensor::read_adopt(it).map(Box::new).map(R::TensorAdopt),
         B::TensorGet(it) => tensor::read_get(it).map(R::TensorGet),
         B::TensorPublish(it) => tensor::read_publish(it).map(R::TensorPublish),
         B::TensorDelete(it) => tensor::read_delete(it),

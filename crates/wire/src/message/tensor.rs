@@ -6,7 +6,8 @@ use super::read::{self, DecodeError, Read, id_to_uuid, uuid_to_id};
 use super::session::{read_lease, required_lease};
 use super::{Audience, RequestBody, small_enum};
 use crate::{
-    Dtype, GpuUuid, LeaseId, LeaseTarget, Mode, Shape, TensorId, TensorName, TensorRef, Token, caps,
+    Backing, Dtype, GpuUuid, LeaseId, LeaseTarget, Mode, Shape, TensorId, TensorName, TensorRef,
+    Token, Transport, TransportKind, backing, caps,
 };
 
 mod info;
@@ -28,6 +29,8 @@ small_enum! {
         2 Ready "ready",
         /// Deleted, and kept only for the leases that are left.
         3 Deleted "deleted",
+        /// The process that kept its memory is gone; what is left is what readers have mapped.
+        4 Orphan "orphan",
     }
 }
 
@@ -92,6 +95,7 @@ pub struct TensorCreate {
     /// A read-write lease for the creator.
     pub lease: Option<LeaseId>,
     pub life: Life,
+    pub transport: TransportKind,
 }
 
 /// How long a tensor lives, beside being deleted. Every end only stops new leases.
@@ -118,6 +122,7 @@ pub(super) fn write_create(create: &TensorCreate) -> fb::TensorCreate {
         ttl_ms: create.life.ttl_ms,
         linger_ms: create.life.linger_ms,
         max_accesses: create.life.accesses,
+        transport: create.transport.code(),
     }
 }
 
@@ -140,7 +145,64 @@ pub(super) fn read_create(create: fb::TensorCreateRef<'_>) -> Read<TensorCreate>
             linger_ms: create.linger_ms()?,
             accesses: create.max_accesses()?,
         },
+        transport: read::code("transport", create.transport()?, TransportKind::from_code)?,
     })
+}
+
+/// Memory of the caller that becomes a tensor, without a copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorAdopt {
+    /// Made by the client, as for a create.
+    pub tensor: TensorId,
+    pub name: Option<TensorName>,
+    pub dtype: Dtype,
+    pub shape: Shape,
+    pub device: GpuUuid,
+    pub audience: Audience,
+    /// The whole of what the backing shares.
+    pub slab_bytes: u64,
+    /// Where in it the tensor begins.
+    pub offset: u64,
+    pub transport: Transport,
+}
+
+pub(super) fn write_adopt(adopt: &TensorAdopt) -> fb::TensorAdopt {
+    fb::TensorAdopt {
+        tensor: Some(uuid_to_id(adopt.tensor.0)),
+        name: read::write_name(adopt.name.as_ref()),
+        dtype: adopt.dtype.code(),
+        shape: Some(adopt.shape.dims().to_vec()),
+        device: Some(adopt.device.0.to_vec()),
+        audience: adopt.audience.code(),
+        slab_bytes: adopt.slab_bytes,
+        offset: adopt.offset,
+        backing: backing::write(&Backing { transport: adopt.transport, adopted: true }),
+    }
+}
+
+pub(super) fn read_adopt(adopt: fb::TensorAdoptRef<'_>) -> Read<TensorAdopt> {
+    let dtype = read::dtype(adopt.dtype()?)?;
+    let shape = read::shape(adopt.shape()?)?;
+    shape.bytes(dtype)?;
+    Ok(TensorAdopt {
+        tensor: TensorId(read::uuid("tensor", adopt.tensor()?)?),
+        name: read::new_name(adopt.name()?)?,
+        dtype,
+        shape,
+        device: read::gpu("device", adopt.device()?)?,
+        audience: read::code("audience", adopt.audience()?, Audience::from_code)?,
+        slab_bytes: adopt.slab_bytes()?,
+        offset: adopt.offset()?,
+        transport: backing::read(adopt.backing()?)?.transport,
+    })
+}
+
+pub(super) fn write_adopted_freed(tensor: TensorId) -> fb::AdoptedFreed {
+    fb::AdoptedFreed { tensor: Some(uuid_to_id(tensor.0)) }
+}
+
+pub(super) fn read_adopted_freed(freed: fb::AdoptedFreedRef<'_>) -> Read<TensorId> {
+    read::uuid("tensor", freed.tensor()?).map(TensorId)
 }
 
 /// A lease that is wanted.

@@ -34,6 +34,7 @@ fn a_request_comes_with_the_descriptors_of_its_kind() {
     for (name, body) in samples::requests() {
         let expected = match &body {
             RequestBody::TensorMove(moving) => usize::from(moving.work.has_file()),
+            RequestBody::TensorAdopt(adopt) => usize::from(adopt.transport.has_descriptor()),
             RequestBody::VersionCommit(_) => 1,
             _ => 0,
         };

@@ -1,9 +1,10 @@
 //! Slabs.
 
 use millpond_schema::record as fb;
+use uuid::Uuid;
 
 use super::{Read, Record, id, uuid};
-use crate::{Audience, Backing, GpuUuid, SlabId, backing, caps, message};
+use crate::{Audience, Backing, GpuUuid, HANDLE_BYTES, SlabId, backing, caps, message};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlabRecord {
@@ -19,6 +20,9 @@ pub struct SlabRecord {
     pub backing: Backing,
     /// Other users than its owner who get a lease on it are recorded.
     pub borrowers_recorded: bool,
+    /// The host or client that keeps the memory; none where descriptors do.
+    pub home: Option<Uuid>,
+    pub event: Option<[u8; HANDLE_BYTES]>,
 }
 
 pub(super) fn write_made(slab: &SlabRecord) -> fb::SlabMade {
@@ -33,6 +37,8 @@ pub(super) fn write_made(slab: &SlabRecord) -> fb::SlabMade {
         audience: slab.audience.code(),
         backing: backing::write_record(&slab.backing),
         borrowers_recorded: slab.borrowers_recorded,
+        home: slab.home.and_then(id),
+        event: slab.event.map(|event| event.to_vec()),
     }
 }
 
@@ -48,6 +54,8 @@ pub(super) fn read_made(slab: fb::SlabMadeRef<'_>) -> Read<SlabRecord> {
         audience: message::code("audience", slab.audience()?, Audience::from_code)?,
         backing: backing::read_record(slab.backing()?)?,
         borrowers_recorded: slab.borrowers_recorded()?,
+        home: slab.home()?.map(message::record_id_to_uuid),
+        event: backing::read_handle("event", slab.event()?)?,
     })
 }
 

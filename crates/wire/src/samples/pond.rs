@@ -2,11 +2,13 @@
 
 use super::{GPU, Sample, id};
 use crate::message::{
-    Claim, ClientInfo, DeviceInfo, Event, EventKind, Hello, LeaseClaim, LeaseInfo, MoverInfo,
-    Proof, ReplyBody, RequestBody, ResourceUse, Service, Status, UserAccount, VERSION, Welcome,
+    Claim, ClientInfo, DeviceInfo, Event, EventKind, Hello, HostInfo, LeaseClaim, LeaseInfo,
+    MoverInfo, Proof, ReplyBody, RequestBody, ResourceUse, Service, Status, UserAccount, VERSION,
+    Welcome,
 };
 use crate::{
-    ClientId, Epoch, ErrorKind, Failure, Holder, LeaseId, Mode, PondId, TensorId, VersionId,
+    Audience, ClientId, Epoch, ErrorKind, Failure, Holder, HostId, LeaseId, Mode, PondId, TensorId,
+    VersionId,
 };
 
 pub(super) fn requests() -> Vec<Sample<RequestBody>> {
@@ -94,6 +96,17 @@ fn status() -> Status {
         runtime_dir: "/run/millpond".into(),
         lost_tensors: 0,
         movers: vec![MoverInfo { device: GPU, pid: 8, moves: 2, moved_bytes: 9 }],
+        hosts: vec![HostInfo {
+            host: HostId(id(21)),
+            device: GPU,
+            user: 7,
+            audience: Audience::Group,
+            pid: 77,
+            tensors: 2,
+            bytes: 4 << 20,
+            context_bytes: 1 << 20,
+            sealed: true,
+        }],
         program: "/usr/bin/millpond".into(),
         service: Some(Service { unit: "millpond.service".into(), user: true }),
         log_file: "/var/log/millpond.log".into(),

@@ -2,12 +2,12 @@
 
 use super::{IPC, MEMPOOL, Sample, id};
 use crate::record::{
-    ClientRecord, CountedLease, DeviceRecord, ReadyRecord, Record, SlabRecord, TensorRecord,
-    VersionRecord,
+    ClientRecord, CountedLease, DeviceRecord, HostRecord, ReadyRecord, Record, SlabRecord,
+    TensorRecord, VersionRecord,
 };
 use crate::{
-    Audience, Backing, ClientId, ContentHash, Dtype, GpuUuid, LeaseId, Mode, PondId, Shape, SlabId,
-    TensorId, TensorName, Token, Transport, VersionId, VersionTag,
+    Audience, Backing, ClientId, ContentHash, Dtype, GpuUuid, HANDLE_BYTES, HostId, LeaseId, Mode,
+    PondId, Shape, SlabId, TensorId, TensorName, Token, Transport, VersionId, VersionTag,
 };
 
 #[must_use]
@@ -27,6 +27,8 @@ pub fn records() -> Vec<Sample<Record>> {
         audience: Audience::Group,
         backing: Backing { transport, adopted },
         borrowers_recorded: false,
+        home: (transport == IPC).then_some(id(21)),
+        event: (transport == IPC).then_some([8; HANDLE_BYTES]),
     };
     let made = |transport, adopted| Record::SlabMade(slab_record(transport, adopted));
     let staged = VersionRecord {
@@ -44,7 +46,19 @@ pub fn records() -> Vec<Sample<Record>> {
         borrowers_recorded: false,
     };
     let lent = VersionRecord { borrowers_recorded: true, ..staged.clone() };
+    let host = HostRecord {
+        host: HostId(id(21)),
+        device: GpuUuid([1; 16]),
+        tenant: "local".into(),
+        user: 2,
+        group: 3,
+        audience: Audience::User,
+        pid: 77,
+        since_unix_ms: 6,
+    };
     vec![
+        ("host", Record::HostMade(host)),
+        ("host-gone", Record::HostGone(HostId(id(21)))),
         ("opened", Record::Opened { pond: PondId(id(4)), key: [3; 16], created_unix_ms: 5 }),
         (
             "client",

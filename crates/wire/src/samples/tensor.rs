@@ -3,12 +3,12 @@
 use super::pond::lease;
 use super::{GPU, IPC, MEMPOOL, Sample, id};
 use crate::message::{
-    Life, MoveWork, Rename, ReplyBody, RequestBody, Target, TensorCreate, TensorGet, TensorGrant,
-    TensorInfo, TensorMove, TensorPublish, TensorState, WAIT_FOREVER,
+    Life, MoveWork, Rename, ReplyBody, RequestBody, Target, TensorAdopt, TensorCreate, TensorGet,
+    TensorGrant, TensorInfo, TensorMove, TensorPublish, TensorState, WAIT_FOREVER,
 };
 use crate::{
-    Audience, Backing, ContentHash, Dtype, LeaseId, Mode, Piece, PiecesKind, Run, Shape, SlabId,
-    TensorId, TensorName, Token, Transport, VersionId,
+    Audience, Backing, ContentHash, Dtype, HANDLE_BYTES, LeaseId, Mode, Piece, PiecesKind, Run,
+    Shape, SlabId, Survives, TensorId, TensorName, Token, Transport, TransportKind, VersionId,
 };
 
 fn name(text: &str) -> TensorName {
@@ -28,6 +28,7 @@ pub(super) fn requests() -> Vec<Sample<RequestBody>> {
         zero: true,
         lease: Some(LeaseId(9)),
         life: Life { ttl_ms: Some(60_000), linger_ms: Some(0), accesses: Some(3) },
+        transport: TransportKind::Vmm,
     };
     let bare = TensorCreate {
         name: None,
@@ -35,6 +36,20 @@ pub(super) fn requests() -> Vec<Sample<RequestBody>> {
         lease: None,
         life: Life::default(),
         ..create.clone()
+    };
+    let by_ipc = TensorCreate { transport: TransportKind::Ipc, ..bare.clone() };
+    let adopt = |transport| {
+        RequestBody::TensorAdopt(Box::new(TensorAdopt {
+            tensor,
+            name: Some(name("acts/x")),
+            dtype: Dtype::Bf16,
+            shape: Shape::new([4096, 8]).unwrap(),
+            device: GPU,
+            audience: Audience::User,
+            slab_bytes: 2 << 20,
+            offset: 512,
+            transport,
+        }))
     };
     let get = |target, wait_ms| {
         let (lease, mode) = (LeaseId(3), Mode::ReadOnly);
@@ -48,6 +63,10 @@ pub(super) fn requests() -> Vec<Sample<RequestBody>> {
     let mut all = vec![
         ("create", RequestBody::TensorCreate(create)),
         ("create-bare", RequestBody::TensorCreate(bare)),
+        ("create-ipc", RequestBody::TensorCreate(by_ipc)),
+        ("adopt", adopt(Transport::Vmm)),
+        ("adopt-mempool", adopt(MEMPOOL)),
+        ("adopt-ipc", adopt(IPC)),
         ("get", get(Target::Name("~5/acts/x".parse().unwrap()), WAIT_FOREVER)),
         ("get-id", get(Target::Id(tensor), 5000)),
         ("publish", RequestBody::TensorPublish(publish)),
@@ -113,6 +132,10 @@ pub fn info() -> TensorInfo {
         offset: 256,
         leases: 1,
         life: Life { ttl_ms: Some(5), linger_ms: None, accesses: Some(0) },
+        transport: TransportKind::Ipc,
+        adopted: true,
+        survives: Survives::Owner,
+        home_pid: 77,
     }
 }
 
@@ -120,10 +143,11 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
     let grant = |transport, adopted| {
         let backing = Backing { transport, adopted };
         let lease = Some((LeaseId(1), Mode::ReadWrite, [1; 16]));
-        ReplyBody::Tensor(TensorGrant { info: info(), lease, existed: false, backing })
+        let event = (!adopted && transport == IPC).then_some([8; HANDLE_BYTES]);
+        ReplyBody::Tensor(TensorGrant { info: info(), lease, existed: false, backing, event })
     };
-    let known =
-        TensorGrant { info: info(), lease: None, existed: true, backing: Backing::default() };
+    let backing = Backing::default();
+    let known = TensorGrant { info: info(), lease: None, existed: true, backing, event: None };
     let hashes = vec![ContentHash([5; 16]); 3];
     vec![
         ("tensor", ReplyBody::Tensor(known)),
@@ -131,6 +155,7 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
         ("grant-adopted", grant(Transport::Vmm, true)),
         ("grant-mempool", grant(MEMPOOL, true)),
         ("grant-ipc", grant(IPC, false)),
+        ("adopted-freed", ReplyBody::AdoptedFreed(TensorId(id(2)))),
         ("published", ReplyBody::Published { generation: 4 }),
         ("details", ReplyBody::Details { info: info(), leases: vec![lease()] }),
         ("tensors", ReplyBody::Tensors(vec![info(), info()])),

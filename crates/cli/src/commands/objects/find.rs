@@ -1,10 +1,11 @@
 //! What a word of the command line means: a name, a prefix that ends in `/`, or a pattern.
 
 use millpond::{Glob, IntoVersion, ModelInfo, Pond, TensorInfo, TensorName, VersionInfo};
-use millpond_wire::{ErrorKind, Failure, TensorState, VersionState, VersionTarget};
+use millpond_wire::{ErrorKind, Failure, VersionState, VersionTarget};
 
 use super::object::{Kind, Object};
 use crate::commands::model::neither;
+use crate::commands::tensor::has_ended;
 use crate::error::{CommandError, Report};
 use crate::exit::Code;
 use crate::{pond, users};
@@ -179,7 +180,7 @@ pub fn glob(text: &str) -> Result<Option<Glob>, CommandError> {
 /// Whether nobody can get it any more.
 fn is_over(object: &Object) -> bool {
     match object {
-        Object::Tensor(info) => info.state == TensorState::Deleted,
+        Object::Tensor(info) => has_ended(info),
         Object::Version(info) => info.state == VersionState::Draining,
     }
 }

@@ -2,10 +2,9 @@
 
 use millpond::{TensorInfo, VersionInfo};
 use millpond_view as view;
-use millpond_wire::TensorState;
 
 use crate::commands::model::{shown, shown_model, state};
-use crate::commands::tensor::shown_name;
+use crate::commands::tensor::{has_ended, shown_name};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -43,7 +42,7 @@ impl Object {
     pub fn name(&self) -> String {
         match self {
             Object::Tensor(info) => match &info.name {
-                Some(name) if info.state == TensorState::Deleted => name.to_string(),
+                Some(name) if has_ended(info) => name.to_string(),
                 _ => shown_name(info),
             },
             Object::Version(info) => shown(info),

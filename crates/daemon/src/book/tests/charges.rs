@@ -1,5 +1,7 @@
 //! The pond's memory in the groups' accounts.
 
+use millpond_ledger::Column;
+
 use super::*;
 
 #[test]
@@ -82,4 +84,62 @@ fn the_ponds_memory_is_charged_refused_given_back_and_counted_anew() {
     let held = ["team", "other"].map(|group| play.inspect(group).info.devices[0].pond_bytes);
     assert_eq!(held, [0, 100 * MIB]);
     member.release(device, units(300 * MIB));
+}
+
+#[test]
+fn memory_that_a_member_has_made_becomes_the_ponds_and_is_charged_once() {
+    let mut play = Play::new();
+    play.make("team", GIB);
+    play.make("strangers", GIB);
+    let set = GroupSet { users: Some(vec![1000]), ..GroupSet::of(name("team")) };
+    play.set(set).unwrap();
+    let (member, device) = play.member("team");
+    let (stranger, of_strangers) = play.member("strangers");
+    let large = 700 * MIB;
+    stranger.reserve(of_strangers, units(large)).unwrap();
+    let (slab, me) = (SlabId::random(), std::process::id());
+    let charge = |play: &Play, user, pid| play.charges.charge_made(slab, GPU, large, user, pid);
+    // Only what the payer has charged that process with: not less, nor another process, nor what
+    // another group has charged, nor what no group pays for.
+    assert!(!charge(&play, 1000, me));
+    member.reserve(device, units(large)).unwrap();
+    assert!(!charge(&play, 1000, 1) && !charge(&play, 1000, u32::MAX) && !charge(&play, 1001, me));
+    assert!(play.charges.charge(slab, GPU, large, 1000).is_err(), "both do not fit");
+    assert!(charge(&play, 1000, me));
+    let held = |play: &mut Play| {
+        let device = play.inspect("team").info.devices[0].clone();
+        (device.process_bytes, device.pond_bytes)
+    };
+    assert_eq!(held(&mut play), (large, large), "until the process has heard of it");
+    assert_eq!(member.reserve(device, 1), Err(Refused::Limit));
+    // What the library does then. The card goes on to show it at its maker.
+    member.add_column(Column::Shared, device, i64::from(units(large)));
+    member.release(device, units(large));
+    for _ in 0..3 {
+        play.card_says(2 * GIB, large);
+    }
+    assert_eq!(held(&mut play), (0, large));
+    let seen = play.inspect("team");
+    let process = &seen.members[0].devices[0];
+    assert_eq!((process.folded_bytes, process.drift_bytes()), (0, Some(0)), "{process:?}");
+    assert!(!seen.info.lying);
+    assert_eq!(play.readings.last().unwrap().drift_bytes, 0);
+    member.reserve(device, units(300 * MIB)).unwrap();
+    assert_eq!(member.reserve(device, units(100 * MIB)), Err(Refused::Limit));
+    member.release(device, units(300 * MIB));
+    // What was not handed over is folded in as ever, and no less of it.
+    for _ in 0..3 {
+        play.card_says(2 * GIB, large + 50 * MIB);
+    }
+    assert_eq!(held(&mut play), (50 * MIB, large));
+    // The pond has it no more, and the process is charged again.
+    play.charges.give_back(slab);
+    member.charge(device, units(large));
+    member.add_column(Column::Shared, device, -i64::from(units(large)));
+    for _ in 0..3 {
+        play.card_says(2 * GIB, large + 50 * MIB);
+    }
+    assert_eq!(held(&mut play), (large + 50 * MIB, 0));
+    member.release(device, units(large));
+    stranger.release(of_strangers, units(large));
 }

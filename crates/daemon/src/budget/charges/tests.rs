@@ -112,6 +112,21 @@ fn a_group_pays_for_its_users_up_to_its_limit_and_others_pay_for_themselves() {
 }
 
 #[test]
+fn what_is_there_already_is_charged_beyond_the_limit() {
+    let (mut charges, mut paper) = world(10);
+    charges.charge(&mut paper, 0, slab(1), holding(0, 7)).unwrap();
+    charges.charge_made(&mut paper, slab(2), holding(0, 7)).unwrap();
+    charges.charge_made(&mut paper, slab(3), holding(1, 5)).unwrap();
+    assert_eq!((paper.charge_of(&group(0)), charges.held_by(&Payer::User(1), GPU)), (14, 5));
+    assert_eq!(charges.recount(&mut paper, &group(0), &[GPU]), Ok(false));
+    paper.stuck = true;
+    assert_eq!(charges.charge_made(&mut paper, slab(4), holding(0, 1)), Err("stuck"));
+    paper.stuck = false;
+    charges.give_back(&mut paper, 0, slab(2)).unwrap();
+    assert_eq!(paper.charge_of(&group(0)), 7);
+}
+
+#[test]
 fn a_charge_that_could_not_be_given_back_is_counted_anew() {
     let (mut charges, mut paper) = world(10);
     charges.charge(&mut paper, 0, slab(1), holding(0, 7)).unwrap();
@@ -121,6 +136,18 @@ fn a_charge_that_could_not_be_given_back_is_counted_anew() {
     assert_eq!(charges.recount(&mut paper, &group(0), &[GPU]), Ok(true));
     assert_eq!(charges.recount(&mut paper, &group(0), &[GPU]), Ok(false));
     assert_eq!(paper.charge_of(&group(0)), 0);
+}
+
+#[test]
+fn what_was_there_already_is_not_taken_from_a_charge_that_lacks_it() {
+    let (mut charges, mut paper) = world(10);
+    charges.charge(&mut paper, 0, slab(1), holding(0, 7)).unwrap();
+    charges.adopt([(slab(2), holding(0, 5))]);
+    charges.give_back(&mut paper, 0, slab(2)).unwrap();
+    assert_eq!(paper.charge_of(&group(0)), 7);
+    charges.adopt([(slab(3), holding(0, 5))]);
+    charges.give_back(&mut paper, 0, slab(1)).unwrap();
+    assert_eq!(paper.charge_of(&group(0)), 5, "whatever the limit says");
 }
 
 #[test]

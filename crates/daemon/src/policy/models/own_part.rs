@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use millpond_view::units::count;
 use millpond_wire::message::VersionState;
 use millpond_wire::record::Record;
-use millpond_wire::{ErrorKind, Failure, VersionId};
+use millpond_wire::{ErrorKind, Failure, TransportKind, VersionId};
 
 use super::making::{Making, MakingKey};
 use crate::policy::answer::{Answer, from_port};
@@ -52,7 +52,13 @@ impl<P: Ports> Pond<P> {
                 .hint("raise `limits.tensors` in the configuration"));
         }
         self.gpus.choose(Some(device))?;
-        let class = SlabClass { device, owner, audience, size: SlabSize::Own };
+        let class = SlabClass {
+            device,
+            owner,
+            audience,
+            size: SlabSize::Own,
+            transport: TransportKind::Vmm,
+        };
         let (has, awaits) = (BTreeMap::new(), BTreeMap::new());
         let making = Making { client, class, stage: None, has, awaits, _charge: None };
         self.make_slabs(ports, by, key, making, vec![(place, bytes)])

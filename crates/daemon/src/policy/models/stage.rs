@@ -6,7 +6,9 @@ use millpond_view::units::bytes as format_bytes;
 use millpond_view::units::count;
 use millpond_wire::message::{EventKind, VersionStage};
 use millpond_wire::record::{Record, VersionRecord};
-use millpond_wire::{Audience, ErrorKind, Failure, LeaseId, Mode, VersionId, VersionTag};
+use millpond_wire::{
+    Audience, ErrorKind, Failure, LeaseId, Mode, TransportKind, VersionId, VersionTag,
+};
 
 use super::Version;
 use super::making::{Making, MakingKey};
@@ -60,6 +62,7 @@ impl<P: Ports> Pond<P> {
         let model = NameKey::new(&owner, &stage.model);
         stage.tag = Some(self.free_tag(&model, &owner, stage.tag.take())?);
         let class = SlabClass {
+            transport: TransportKind::Vmm,
             device,
             owner: owner.clone(),
             audience: stage.audience,

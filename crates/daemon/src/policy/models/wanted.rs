@@ -131,7 +131,6 @@ impl<P: Ports> Pond<P> {
         if slab.is_lost() {
             return invalid("its memory is lost".to_owned());
         }
-        slab.backing.supported()?;
         if slab.class.device != class.device {
             return invalid(format!("it lies on {}", slab.class.device));
         }

@@ -13,7 +13,7 @@ use millpond_wire::{
 use super::Moving;
 use crate::accounts::{Charge, Resource};
 use crate::policy::answer::{Answer, Answered, now};
-use crate::policy::get::lost;
+use crate::policy::get::{lost, orphaned};
 use crate::policy::owner::{Caller, Owner};
 use crate::policy::parked::{RequestId, Until, Wish};
 use crate::policy::pond::Pond;
@@ -124,7 +124,9 @@ impl<P: Ports> Pond<P> {
         if slab.is_lost() {
             return Err(lost(&id.to_string()));
         }
-        slab.backing.supported()?;
+        if slab.orphan {
+            return Err(orphaned(&id.to_string()));
+        }
         let name = tensor.label(id);
         // Who holds a lease may go on with what no new lease is given for.
         let leased = self.leases.holds(client, id);

@@ -138,6 +138,7 @@ impl<P: Ports> Pond<P> {
                 *uses = uses.saturating_sub(1);
                 if *uses == 0 && !is_done {
                     mover.slabs.remove(&slab);
+                    *mover.unmapping.entry(slab).or_default() += 1;
                     ports.tell_mover(device, ToMover::Unmap { slab }, None);
                 }
             }

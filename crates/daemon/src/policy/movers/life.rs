@@ -15,9 +15,10 @@ impl<P: Ports> Pond<P> {
     pub(super) fn feed_mover(&mut self, ports: &mut P, device: GpuUuid) {
         let Some(mover) = self.movers.by_device.get(&device) else { return };
         match mover.phase {
-            Phase::Absent if !mover.waiting.is_empty() => self.start_mover(ports, device),
+            Phase::Absent if !mover.is_idle() => self.start_mover(ports, device),
             Phase::Ready => {
-                let rested = mover.sent.is_empty();
+                let rested = mover.sent.is_empty() && mover.sent_tasks.is_empty();
+                self.send_tasks(ports, device);
                 while self.send_next(ports, device) {}
                 // Of one that is at work, more work is no sign of life.
                 if rested {
@@ -94,10 +95,17 @@ impl<P: Ports> Pond<P> {
         for (job, moving) in waiting {
             self.end_move(ports, (job, &moving), Err(failure.clone()));
         }
+        self.fail_tasks(ports, device, text);
     }
 
     /// A mover has said something.
-    pub fn mover_said(&mut self, ports: &mut P, device: GpuUuid, said: FromMover) {
+    pub fn mover_said(
+        &mut self,
+        ports: &mut P,
+        device: GpuUuid,
+        said: FromMover,
+        fd: Option<P::Fd>,
+    ) {
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
         if mover.phase == Phase::Ending && !matches!(said, FromMover::Done { .. }) {
             return;
@@ -108,7 +116,19 @@ impl<P: Ports> Pond<P> {
                 mover.phase = Phase::Ending;
                 self.mover_not_started(ports, device, &text);
             }
-            FromMover::Mapped { .. } | FromMover::Unmapped { .. } => {}
+            FromMover::Mapped { .. } => {}
+            FromMover::Unmapped { slab } => {
+                mover.unmapped(slab);
+                self.free_in_hosts(ports);
+            }
+            FromMover::PoolMade { slab, data } => self.pool_made(ports, device, slab, data, fd),
+            FromMover::PoolFailed { slab, out_of_memory, text } => {
+                self.pool_failed(ports, device, slab, out_of_memory, text);
+            }
+            FromMover::Proved { slab } => self.proof_done(ports, device, slab, Ok(())),
+            FromMover::NotProved { slab, why, text } => {
+                self.proof_done(ports, device, slab, Err((why, text)));
+            }
             FromMover::MapFailed { slab, why, text } => {
                 // Its jobs fail one by one, each with its own answer; this one says why.
                 tracing::error!(%slab, ?why, "the mover of {device} cannot map a slab: {text}");
@@ -181,6 +201,7 @@ impl<P: Ports> Pond<P> {
             let failure = failure.hint("look at the machine's kernel log");
             self.end_move(ports, (job, &moving), Err(failure));
         }
+        self.fail_tasks(ports, device, "the mover hangs in the kernel and cannot be ended");
     }
 
     /// The process of a mover is gone: nothing of it can land any more.
@@ -199,6 +220,7 @@ impl<P: Ports> Pond<P> {
         mover.phase = Phase::Absent;
         mover.client = None;
         mover.slabs.clear();
+        mover.unmapping.clear();
         mover.leases.clear();
         mover.deadline_ms = None;
         for (job, moving) in sent {
@@ -212,6 +234,8 @@ impl<P: Ports> Pond<P> {
         if was_lost {
             tracing::warn!("the mover of {device} is gone");
         }
+        self.tasks_lost(ports, device, "the mover died of it");
+        self.free_in_hosts(ports);
         self.feed_mover(ports, device);
     }
 

@@ -10,12 +10,15 @@
 mod asks;
 mod jobs;
 mod life;
+mod making;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use millpond_mover::channel::{Rights, ToMover};
 use millpond_wire::message::TensorMove;
 use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId, Token};
+
+use making::Task;
 
 use super::ports::Ports;
 use crate::accounts::Charge;
@@ -72,8 +75,13 @@ pub(super) struct Mover<F> {
     /// Not sent yet, oldest first.
     waiting: VecDeque<(u64, Moving<F>)>,
     sent: BTreeMap<u64, Moving<F>>,
+    /// Work about whole slabs, not sent yet and not answered yet.
+    tasks: VecDeque<Task>,
+    sent_tasks: Vec<Task>,
     /// Slabs that it was told to map, and how many of the jobs it has are on each.
     slabs: BTreeMap<SlabId, usize>,
+    /// Slabs that it was told to unmap, how often, and has not said that it has.
+    unmapping: BTreeMap<SlabId, usize>,
     /// Its lease on each tensor, and how many of its jobs need it.
     leases: BTreeMap<TensorId, (LeaseId, usize)>,
     next_lease: u64,
@@ -89,7 +97,10 @@ impl<F> Default for Mover<F> {
             client: None,
             waiting: VecDeque::new(),
             sent: BTreeMap::new(),
+            tasks: VecDeque::new(),
+            sent_tasks: Vec::new(),
             slabs: BTreeMap::new(),
+            unmapping: BTreeMap::new(),
             leases: BTreeMap::new(),
             next_lease: 1,
             deadline_ms: None,
@@ -100,7 +111,11 @@ impl<F> Default for Mover<F> {
 
 impl<F> Mover<F> {
     fn is_idle(&self) -> bool {
-        self.sent.is_empty() && self.waiting.is_empty()
+        self.sent.is_empty() && self.waiting.is_empty() && !self.has_tasks()
+    }
+
+    fn has_tasks(&self) -> bool {
+        !(self.tasks.is_empty() && self.sent_tasks.is_empty())
     }
 
     /// Takes the next move that the mover can have: the oldest of a user who has room there. The
@@ -128,6 +143,18 @@ impl<F> Mover<F> {
             *known = moving.what.bytes.max(*known);
         }
         largest.into_values().reduce(u64::saturating_add)
+    }
+}
+
+impl<F> Mover<F> {
+    /// It has unmapped a slab.
+    fn unmapped(&mut self, slab: SlabId) {
+        if let Some(times) = self.unmapping.get_mut(&slab) {
+            *times -= 1;
+            if *times == 0 {
+                self.unmapping.remove(&slab);
+            }
+        }
     }
 }
 
@@ -218,15 +245,24 @@ impl<F> Movers<F> {
     /// Has a mover unmap slabs that neither a job nor a waiting move is on: nobody else would.
     fn unmap_unwanted<P: Ports<Fd = F>>(&mut self, ports: &mut P, device: GpuUuid) {
         let Some(mover) = self.by_device.get_mut(&device) else { return };
-        let waiting = &mover.waiting;
-        mover.slabs.retain(|slab, uses| {
+        let Mover { waiting, slabs, unmapping, .. } = mover;
+        slabs.retain(|slab, uses| {
             let wanted = |(_, it): &(u64, Moving<F>)| it.slab == *slab || it.from == Some(*slab);
             let stays = *uses > 0 || waiting.iter().any(wanted);
             if !stays {
+                *unmapping.entry(*slab).or_default() += 1;
                 ports.tell_mover(device, ToMover::Unmap { slab: *slab }, None);
             }
             stays
         });
+    }
+
+    /// Whether a mover has a slab mapped, as far as it has said.
+    pub(super) fn have_mapped(&self, slab: SlabId) -> bool {
+        let has = |mover: &Mover<F>| {
+            mover.slabs.contains_key(&slab) || mover.unmapping.contains_key(&slab)
+        };
+        self.by_device.values().any(has)
     }
 
     fn unmap_all_unwanted<P: Ports<Fd = F>>(&mut self, ports: &mut P) {
@@ -243,6 +279,7 @@ impl<F> Movers<F> {
         let within = match (mover.phase, mover.bytes_to_next_sign()) {
             (Phase::Absent, _) => None,
             (Phase::Starting | Phase::Ending, _) => Some(patience_ms),
+            (Phase::Ready, None) if mover.has_tasks() => Some(patience_ms),
             (Phase::Ready, None) => Some(idle_ms),
             (Phase::Ready, Some(bytes)) => Some(patience_ms + bytes / SLOWEST_BYTES_PER_MS),
         };

@@ -1,11 +1,13 @@
 //! Which slabs are exchangeable, and which tensors share one.
 
-use millpond_wire::{Audience, GpuUuid};
+use millpond_wire::{Audience, GpuUuid, TransportKind};
 
 use crate::policy::owner::Owner;
 
 /// What the driver hands out at the least, and in multiples of what.
 pub(in crate::policy) const GRANULARITY: u64 = 2 << 20;
+/// What a memory pool that can be shared takes at the least, and in multiples of what.
+const POOL_GRANULARITY: u64 = 32 << 20;
 
 /// How tensors are put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,6 +55,31 @@ pub(in crate::policy) struct SlabClass {
     pub owner: Owner,
     pub audience: Audience,
     pub size: SlabSize,
+    pub transport: TransportKind,
+}
+
+impl SlabClass {
+    /// The size of the slab of a tensor. Whoever opens a pool or a legacy handle has all that it
+    /// shares, and both are memory that outsiders may have: only descriptors are packed.
+    pub(in crate::policy) fn size_of(transport: TransportKind, tensor_bytes: u64) -> SlabSize {
+        match transport {
+            TransportKind::Vmm => SlabSize::of(tensor_bytes),
+            _ => SlabSize::Own,
+        }
+    }
+
+    /// The bytes of a slab for such a tensor.
+    pub(in crate::policy) fn slab_bytes(&self, tensor_bytes: u64) -> u64 {
+        match self.transport {
+            TransportKind::Mempool => tensor_bytes.max(1).next_multiple_of(POOL_GRANULARITY),
+            _ => self.size.slab_bytes(tensor_bytes.max(1)),
+        }
+    }
+
+    /// Whether an empty slab may be used again. What a legacy handle was given out for never is.
+    pub(in crate::policy) fn is_recyclable(&self) -> bool {
+        matches!(self.transport, TransportKind::Vmm | TransportKind::Mempool)
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Slabs come, are tainted, and go: each change is durable before it counts.
 
+use millpond_mover::channel::ToMover;
 use millpond_wire::record::Record;
-use millpond_wire::{GpuUuid, SlabId};
+use millpond_wire::{GpuUuid, SlabId, Transport};
 
-use super::{Slab, SlabClass, Slabs};
+use super::{Home, Made, Slab, SlabClass, Slabs};
 use crate::policy::owner::{Caller, Owner};
 use crate::policy::ports::{Held, HoldError, PortError, Ports};
 
@@ -14,19 +15,21 @@ impl<F: Clone> Slabs<F> {
         ports: &mut impl Ports<Fd = F>,
         id: SlabId,
         (class, bytes): (SlabClass, u64),
-        fd: F,
+        made: Made<F>,
     ) -> Result<(), HoldError> {
-        let slab = Slab::new(class, bytes, fd.clone());
-        match ports.hold(Held::Slab(id), slab.backing, &fd) {
+        let slab = Slab::new(class, bytes, made);
+        let held =
+            slab.fd.as_ref().map_or(Ok(()), |fd| ports.hold(Held::Slab(id), slab.backing, fd));
+        match held {
             Ok(()) => {}
             Err(HoldError::Full) => return Err(HoldError::Full),
             Err(error) => {
-                ports.let_go(Held::Slab(id), Some(fd));
+                self.give_up(ports, id, slab);
                 return Err(error);
             }
         }
         if let Err(error) = ports.journal(&slab.record(id)) {
-            ports.let_go(Held::Slab(id), Some(fd));
+            self.give_up(ports, id, slab);
             return Err(error.into());
         }
         self.insert(id, slab);
@@ -101,7 +104,22 @@ impl<F: Clone> Slabs<F> {
             return;
         }
         if let Some(slab) = self.give_back(id, ports.monotonic_ms()) {
-            ports.let_go(Held::Slab(id), slab.fd);
+            self.give_up(ports, id, slab);
+        }
+    }
+
+    /// Lets the memory of a slab go that is in no book any more.
+    fn give_up(&mut self, ports: &mut impl Ports<Fd = F>, id: SlabId, slab: Slab<F>) {
+        match (slab.home, slab.backing.transport) {
+            // Its host frees it, and says when that has happened.
+            (Some(Home::Host(host)), _) if !slab.orphan => self.unkept.push((host, id)),
+            (Some(_), _) => ports.uncharge_slab(id),
+            (None, transport) => {
+                if matches!(transport, Transport::Mempool(_)) && !slab.backing.adopted {
+                    ports.tell_mover(slab.class.device, ToMover::DropPool { slab: id }, None);
+                }
+                ports.let_go(Held::Slab(id), slab.fd);
+            }
         }
     }
 

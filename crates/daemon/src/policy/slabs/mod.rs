@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 
 use millpond_wire::record::{Record, SlabRecord};
-use millpond_wire::{Backing, GpuUuid, SlabId};
+use millpond_wire::{Backing, ClientId, GpuUuid, HANDLE_BYTES, HostId, SlabId, Transport};
 
 pub(super) use class::{GRANULARITY, SlabClass, SlabSize};
 pub(super) use pending::{PendingSlab, PendingSlabs};
@@ -24,6 +24,47 @@ use totals::TotalsByDevice;
 use super::borrowers::Borrowers;
 use super::owner::Caller;
 
+/// The process that keeps memory which no descriptor keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Home {
+    Host(HostId),
+    /// The process that announced it.
+    Owner(ClientId),
+}
+
+impl Home {
+    fn recorded(backing: &Backing, home: Option<uuid::Uuid>) -> Option<Self> {
+        match (backing.transport, backing.adopted) {
+            (Transport::Ipc(_), false) => Some(Home::Host(HostId(home?))),
+            (Transport::Ipc(_), true) => Some(Home::Owner(ClientId(home?))),
+            _ => None,
+        }
+    }
+
+    fn uuid(self) -> uuid::Uuid {
+        match self {
+            Home::Host(host) => host.0,
+            Home::Owner(client) => client.0,
+        }
+    }
+}
+
+/// Memory that was made, and how others reach it.
+#[derive(Clone, Debug)]
+pub(super) struct Made<F> {
+    pub backing: Backing,
+    pub fd: Option<F>,
+    pub home: Option<Home>,
+    pub event: Option<[u8; HANDLE_BYTES]>,
+}
+
+impl<F> Made<F> {
+    /// Memory whose descriptor is all there is to it.
+    pub(super) fn of_descriptor(fd: F) -> Self {
+        Self { backing: Backing::default(), fd: Some(fd), home: None, event: None }
+    }
+}
+
 /// One allocation of the driver.
 #[derive(Clone, Debug)]
 pub(super) struct Slab<F> {
@@ -33,6 +74,10 @@ pub(super) struct Slab<F> {
     pub backing: Backing,
     /// The descriptor that belongs to the backing; `None` if it did not survive.
     pub fd: Option<F>,
+    pub home: Option<Home>,
+    pub event: Option<[u8; HANDLE_BYTES]>,
+    /// The process that kept it is gone.
+    pub orphan: bool,
     /// Tensors in it, deleted ones with leases included.
     pub tensors: u32,
     pub tensor_bytes: u64,
@@ -46,30 +91,37 @@ pub(super) struct Slab<F> {
 
 impl<F> Slab<F> {
     /// A slab that the driver made just now.
-    pub(super) fn new(class: SlabClass, bytes: u64, fd: F) -> Self {
+    pub(super) fn new(class: SlabClass, bytes: u64, made: Made<F>) -> Self {
+        let Made { backing, fd, home, event } = made;
         Self {
             class,
             bytes,
-            backing: Backing::default(),
-            fd: Some(fd),
+            backing,
+            fd,
+            home,
+            event,
+            orphan: false,
             tensors: 0,
             tensor_bytes: 0,
             tainted: false,
             recovered: false,
             borrowers: Borrowers::none(true),
-            ranges: Ranges::new(bytes),
+            ranges: ranges_of(&backing, bytes),
         }
     }
 
     /// A slab of an earlier daemon. Nobody knows which of its bytes were never used.
     pub(super) fn recovered(class: SlabClass, made: &SlabRecord, fd: Option<F>) -> Self {
-        let mut ranges = Ranges::new(made.bytes);
+        let mut ranges = ranges_of(&made.backing, made.bytes);
         ranges.forget_freshness();
         Self {
             class,
             bytes: made.bytes,
             backing: made.backing,
             fd,
+            home: Home::recorded(&made.backing, made.home),
+            event: made.event,
+            orphan: false,
             tensors: 0,
             tensor_bytes: 0,
             tainted: false,
@@ -91,6 +143,8 @@ impl<F> Slab<F> {
             audience: self.class.audience,
             backing: self.backing,
             borrowers_recorded: self.borrowers.are_recorded(),
+            home: self.home.map(Home::uuid),
+            event: self.event,
         })
     }
 
@@ -111,7 +165,30 @@ impl<F> Slab<F> {
 
     /// Whether the record survived and the memory did not.
     pub(super) fn is_lost(&self) -> bool {
-        self.backing.transport.has_descriptor() && self.fd.is_none()
+        match self.backing.transport.has_descriptor() {
+            true => self.fd.is_none(),
+            // No process is known that would keep it.
+            false => self.home.is_none(),
+        }
+    }
+
+    /// Whether tensors may be put into it. One that cannot be used again is for those who wait for it.
+    fn is_open(&self) -> bool {
+        let is_new = !self.recovered && !self.backing.adopted;
+        (self.is_recyclable() || is_new) && !self.tainted && !self.is_lost()
+    }
+
+    /// Whether it is of use when it is empty.
+    pub(super) fn is_recyclable(&self) -> bool {
+        self.class.is_recyclable() && !self.backing.adopted
+    }
+}
+
+/// A tensor in adopted memory begins and ends where its program put it.
+fn ranges_of(backing: &Backing, bytes: u64) -> Ranges {
+    match backing.adopted {
+        true => Ranges::new(bytes.saturating_add(2 * ranges::ALIGNMENT)),
+        false => Ranges::new(bytes),
     }
 }
 
@@ -125,6 +202,10 @@ pub(super) struct Slabs<F> {
     untold: BTreeSet<SlabId>,
     /// When a slab was last given back, on the clock that never jumps.
     gave_back_ms: Option<u64>,
+    /// Which slabs a process keeps.
+    kept: BTreeMap<Home, BTreeSet<SlabId>>,
+    /// Memory of hosts that nobody has any more, and that its host does not know of yet.
+    unkept: Vec<(HostId, SlabId)>,
 }
 
 impl<F> Default for Slabs<F> {
@@ -135,14 +216,19 @@ impl<F> Default for Slabs<F> {
             open: HashMap::new(),
             untold: BTreeSet::new(),
             gave_back_ms: None,
+            kept: BTreeMap::new(),
+            unkept: Vec::new(),
         }
     }
 }
 
 impl<F> Slabs<F> {
     pub(super) fn insert(&mut self, id: SlabId, slab: Slab<F>) {
-        if !slab.tainted && !slab.is_lost() && slab.backing.supported().is_ok() {
+        if slab.is_open() {
             self.open.entry(slab.class.clone()).or_default().push(id);
+        }
+        if let Some(home) = slab.home {
+            self.kept.entry(home).or_default().insert(id);
         }
         self.totals.add(&slab);
         if let Some(before) = self.slabs.insert(id, slab) {
@@ -180,7 +266,7 @@ impl<F> Slabs<F> {
         for id in open.iter().rev() {
             let Some(slab) = self.slabs.get_mut(id) else { continue };
             // A slab of one's own is not shared, and not taken by something much smaller.
-            let alone = slab.tensors == 0 && slab.bytes == class.size.slab_bytes(bytes);
+            let alone = slab.tensors == 0 && slab.bytes == class.slab_bytes(bytes);
             if class.size == SlabSize::Own && !alone {
                 continue;
             }
@@ -235,7 +321,42 @@ impl<F> Slabs<F> {
         if empty {
             slab.borrowers.forget();
         }
+        // Also where its end cannot be recorded.
+        let is_over = empty && !slab.is_recyclable();
+        if is_over {
+            self.close(id);
+        }
         empty
+    }
+
+    /// The process that kept it is gone; true if that is news.
+    pub(super) fn mark_orphan(&mut self, id: SlabId) -> bool {
+        let slab = self.slabs.get_mut(&id);
+        let news = slab.is_some_and(|slab| !std::mem::replace(&mut slab.orphan, true));
+        if news {
+            self.close(id);
+        }
+        news
+    }
+
+    /// No tensor is put into it any more.
+    fn close(&mut self, id: SlabId) {
+        if let Some(slab) = self.slabs.get(&id)
+            && let Some(open) = self.open.get_mut(&slab.class)
+        {
+            open.retain(|other| *other != id);
+        }
+    }
+
+    /// Slabs that a process keeps.
+    pub(super) fn kept_by(&self, home: Home) -> impl Iterator<Item = (SlabId, &Slab<F>)> {
+        let kept = self.kept.get(&home).into_iter().flatten();
+        kept.filter_map(|id| Some((*id, self.slabs.get(id)?)))
+    }
+
+    /// The processes that keep slabs.
+    pub(super) fn homes(&self) -> impl Iterator<Item = Home> {
+        self.kept.keys().copied()
     }
 
     /// Nothing new goes into this slab; true if that is news.
@@ -260,6 +381,14 @@ impl<F> Slabs<F> {
         let slab = self.slabs.remove(&id)?;
         self.totals.take(&slab);
         self.untold.remove(&id);
+        if let Some(home) = slab.home
+            && let Some(kept) = self.kept.get_mut(&home)
+        {
+            kept.remove(&id);
+            if kept.is_empty() {
+                self.kept.remove(&home);
+            }
+        }
         if let Some(open) = self.open.get_mut(&slab.class) {
             open.retain(|other| *other != id);
             if open.is_empty() {
@@ -274,6 +403,16 @@ impl<F> Slabs<F> {
         let slab = self.remove(id)?;
         self.gave_back_ms = Some(now_ms);
         Some(slab)
+    }
+
+    /// Takes out what hosts are to free.
+    pub(super) fn take_unkept(&mut self) -> Vec<(HostId, SlabId)> {
+        std::mem::take(&mut self.unkept)
+    }
+
+    /// It is not time yet.
+    pub(super) fn keep_unkept(&mut self, host: HostId, slab: SlabId) {
+        self.unkept.push((host, slab));
     }
 
     /// When a slab was last given back.
@@ -328,7 +467,7 @@ impl<F> Slabs<F> {
 
 #[cfg(test)]
 mod tests {
-    use millpond_wire::Audience;
+    use millpond_wire::{Audience, TransportKind};
 
     use super::*;
     use crate::policy::owner::Owner;
@@ -339,11 +478,12 @@ mod tests {
             owner: Owner { tenant: "local".into(), user, group: 1 },
             audience,
             size: SlabSize::Small,
+            transport: TransportKind::Vmm,
         }
     }
 
     fn slab(class: SlabClass) -> Slab<()> {
-        Slab::new(class, GRANULARITY, ())
+        Slab::new(class, GRANULARITY, Made::of_descriptor(()))
     }
 
     #[test]
@@ -352,7 +492,7 @@ mod tests {
         let bytes = 80 << 20;
         let mut slabs = Slabs::default();
         let id = SlabId::random();
-        slabs.insert(id, Slab::new(own.clone(), bytes, ()));
+        slabs.insert(id, Slab::new(own.clone(), bytes, Made::of_descriptor(())));
         assert_eq!(slabs.place(&own, 40 << 20, false), None, "half of it would be wasted");
         assert_eq!(slabs.place(&own, bytes - 5, false), Some((id, 0)));
         assert_eq!(slabs.place(&own, bytes, false), None);

@@ -18,13 +18,15 @@ pub(in crate::policy) struct PendingSlab {
     pub tries: u32,
     /// How often its owner was not to have it.
     pub waits: u32,
+    /// How often the process died that made it.
+    pub deaths: u32,
     /// When it is tried again.
     pub again_ms: Option<u64>,
 }
 
 impl PendingSlab {
     pub(in crate::policy) fn new(class: SlabClass, bytes: u64, version: Option<MakingKey>) -> Self {
-        Self { class, bytes, version, tries: 0, waits: 0, again_ms: None }
+        Self { class, bytes, version, tries: 0, waits: 0, deaths: 0, again_ms: None }
     }
 }
 
@@ -40,6 +42,21 @@ impl PendingSlabs {
 
     pub(in crate::policy) fn take(&mut self, id: SlabId) -> Option<PendingSlab> {
         self.slabs.remove(&id)
+    }
+
+    pub(in crate::policy) fn class_of(&self, id: SlabId) -> Option<&SlabClass> {
+        self.slabs.get(&id).map(|pending| &pending.class)
+    }
+
+    pub(in crate::policy) fn bytes_of(&self, id: SlabId) -> Option<u64> {
+        self.slabs.get(&id).map(|pending| pending.bytes)
+    }
+
+    /// The process that made it is gone; whether another one may try. So many try in all.
+    pub(in crate::policy) fn may_try_again(&mut self, id: SlabId, most: u32) -> bool {
+        let Some(pending) = self.slabs.get_mut(&id) else { return false };
+        pending.deaths += 1;
+        pending.deaths < most
     }
 
     pub(in crate::policy) fn is_empty(&self) -> bool {

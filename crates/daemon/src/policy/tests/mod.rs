@@ -1,6 +1,7 @@
 //! The rules of a pond, in a world that the test plays.
 
 mod accounts;
+mod adopting;
 mod borrowers;
 mod caches;
 mod caps;
@@ -9,6 +10,8 @@ mod corners;
 mod events;
 mod groups;
 mod hang_ups;
+mod homes;
+mod hosts;
 mod identity;
 mod indexes;
 mod keeper_room;
@@ -23,6 +26,7 @@ mod moves;
 mod naming;
 mod numbers;
 mod page;
+mod pools;
 mod public;
 mod renaming;
 mod restart;
@@ -31,6 +35,7 @@ mod turns;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use millpond_host::channel::ToHost;
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{
     Claim, Hello, LeaseClaim, LeaseToken, Life, Proof, Reply, ReplyBody, Request, RequestBody,
@@ -38,8 +43,8 @@ use millpond_wire::message::{
 };
 use millpond_wire::record::Record;
 use millpond_wire::{
-    Audience, Backing, ClientId, Dtype, Epoch, Failure, GpuUuid, LeaseId, Mode, Shape, SlabId,
-    TensorId,
+    Audience, Backing, ClientId, Dtype, Epoch, Failure, GpuUuid, HostId, LeaseId, Mode, Shape,
+    SlabId, TensorId, TransportKind,
 };
 
 use super::*;
@@ -58,6 +63,8 @@ enum Did {
     LetGo(Held),
     Reply(u64),
     Bump,
+    Charge(SlabId),
+    ToHost(&'static str),
 }
 
 #[derive(Default)]
@@ -77,9 +84,21 @@ struct World {
     group_asks: Vec<GroupAsk>,
     closed: Vec<ConnId>,
     journal_fails: bool,
+    /// Only that a slab is gone cannot be recorded.
+    slab_stays: bool,
     next_fd: u64,
     movers_wanted: Vec<GpuUuid>,
     told: Vec<(ToMover, Option<u64>)>,
+    charged: Vec<(SlabId, GpuUuid, u64, u32)>,
+    /// Every account says yes, and nobody waits for that.
+    charges_at_once: bool,
+    counted: Vec<(SlabId, GpuUuid, u64, u32)>,
+    uncharged: Vec<SlabId>,
+    fabric: Vec<SlabId>,
+    hosts_wanted: Vec<HostId>,
+    hosts_adopted: Vec<HostId>,
+    told_hosts: Vec<(HostId, ToHost)>,
+    closed_hosts: Vec<HostId>,
     killed: Vec<u64>,
     /// How large a file any client may write.
     file_limit: Option<u64>,
@@ -113,7 +132,8 @@ impl Ports for World {
     }
 
     fn journal(&mut self, record: &Record) -> Result<(), PortError> {
-        if self.journal_fails {
+        let is_refused = self.slab_stays && matches!(record, Record::SlabGone(_));
+        if self.journal_fails || is_refused {
             return Err(PortError("no memory".into()));
         }
         self.did.push(Did::Journal(match record {
@@ -137,6 +157,8 @@ impl Ports for World {
             Record::VersionBorrowed { .. } => "version borrowed",
             Record::VersionGone(_) => "version gone",
             Record::Renamed { .. } => "renamed",
+            Record::HostMade(_) => "host",
+            Record::HostGone(_) => "host gone",
             Record::Unknown => "unknown",
         }));
         self.records.push(record.clone());
@@ -199,6 +221,53 @@ impl Ports for World {
 
     fn unwatch(&mut self, client: ClientId) {
         self.watched.remove(&client);
+    }
+
+    fn charge_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, user: u32) -> bool {
+        self.did.push(Did::Charge(slab));
+        if !self.charges_at_once {
+            self.charged.push((slab, device, bytes, user));
+        }
+        self.charges_at_once
+    }
+
+    fn count_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, user: u32) {
+        self.counted.push((slab, device, bytes, user));
+    }
+
+    fn uncharge_slab(&mut self, slab: SlabId) {
+        self.uncharged.push(slab);
+    }
+
+    fn try_fabric(&mut self, slab: SlabId, _device: GpuUuid) {
+        self.fabric.push(slab);
+    }
+
+    fn is_exported(&self, fd: &u64, _transport: TransportKind) -> Result<(), String> {
+        if *fd == UNSEALED { Err("it is a file".to_owned()) } else { Ok(()) }
+    }
+
+    fn start_host(&mut self, host: HostId) {
+        self.hosts_wanted.push(host);
+    }
+
+    fn adopt_host(&mut self, host: HostId, _channel: &u64) {
+        self.hosts_adopted.push(host);
+    }
+
+    fn tell_host(&mut self, host: HostId, message: ToHost) {
+        self.did.push(Did::ToHost(match &message {
+            ToHost::Start { .. } => "start",
+            ToHost::Hello { .. } => "hello",
+            ToHost::Allocate { .. } => "allocate",
+            ToHost::Free { .. } => "free",
+            ToHost::Stop => "stop",
+        }));
+        self.told_hosts.push((host, message));
+    }
+
+    fn close_host(&mut self, host: HostId) {
+        self.closed_hosts.push(host);
     }
 
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, user: u32) {
@@ -492,8 +561,13 @@ impl Play {
     fn check_held(&self) {
         self.check_indexes();
         assert_eq!(self.pond.check_accounts(), Ok(()));
-        let mut expected: Vec<Held> =
-            self.pond.slabs.iter().map(|(id, _)| Held::Slab(id)).collect();
+        let slabs = self.pond.slabs.iter();
+        let with_descriptor = slabs.filter(|(_, slab)| slab.backing.transport.has_descriptor());
+        let mut expected: Vec<Held> = with_descriptor.map(|(id, _)| Held::Slab(id)).collect();
+        for record in self.pond.hosts.records() {
+            let Record::HostMade(made) = record else { panic!("not a host: {record:?}") };
+            expected.extend([Held::HostProcess(made.host), Held::HostChannel(made.host)]);
+        }
         let recorded = self.pond.clients.iter().filter(|(_, client)| client.recorded);
         expected.extend(recorded.map(|(id, _)| Held::Client(id)));
         expected.extend(self.pond.models.manifests().map(Held::Manifest));
@@ -515,6 +589,7 @@ fn spec(name: &str, bytes: u64) -> TensorCreate {
         zero: false,
         lease: None,
         life: Life::default(),
+        transport: TransportKind::Vmm,
     }
 }
 

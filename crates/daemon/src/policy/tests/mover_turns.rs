@@ -26,7 +26,7 @@ impl Play {
     }
 
     fn mover_says(&mut self, said: FromMover) {
-        self.pond.mover_said(&mut self.world, GPU, said);
+        self.pond.mover_said(&mut self.world, GPU, said, None);
     }
 
     /// Jobs, with their users, and jobs that were cancelled, since the last look.

@@ -7,19 +7,19 @@ use millpond_wire::{Audience, ErrorKind, LeaseId, Piece, PiecesKind, Run, Token,
 use super::*;
 
 const FILE: u64 = 900;
-const PIDFD: u64 = 901;
+pub(super) const PIDFD: u64 = 901;
 
 fn what(tensor: TensorId, work: MoveWork, bytes: u64) -> TensorMove {
     TensorMove { token: Token::random(), tensor, offset: 0, bytes, work }
 }
 
-fn put(tensor: TensorId, bytes: u64) -> TensorMove {
+pub(super) fn put(tensor: TensorId, bytes: u64) -> TensorMove {
     what(tensor, MoveWork::Put { file_offset: 0 }, bytes)
 }
 
 impl Play {
     /// Asks for a move; its answer comes later.
-    fn start_move(&mut self, conn: ConnId, what: TensorMove) -> u64 {
+    pub(super) fn start_move(&mut self, conn: ConnId, what: TensorMove) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
         let fd = what.work.has_file().then_some(FILE);
@@ -37,14 +37,14 @@ impl Play {
     }
 
     /// The mover that was asked for runs and is ready.
-    fn mover_runs(&mut self) {
+    pub(super) fn mover_runs(&mut self) {
         assert_eq!(self.world.movers_wanted.pop(), Some(GPU));
         self.pond.mover_started(&mut self.world, GPU, 77, PIDFD);
         self.says(FromMover::Ready);
     }
 
-    fn says(&mut self, said: FromMover) {
-        self.pond.mover_said(&mut self.world, GPU, said);
+    pub(super) fn says(&mut self, said: FromMover) {
+        self.pond.mover_said(&mut self.world, GPU, said, None);
     }
 
     /// The jobs that the mover was given since the last time.
@@ -57,12 +57,12 @@ impl Play {
         told.iter().filter_map(job).collect()
     }
 
-    fn mover_client(&self) -> Option<ClientId> {
+    pub(super) fn mover_client(&self) -> Option<ClientId> {
         let movers = self.pond.clients.iter().filter(|(_, client)| client.mover);
         movers.map(|(id, _)| id).next()
     }
 
-    fn mover_dies(&mut self) {
+    pub(super) fn mover_dies(&mut self) {
         let client = self.mover_client().expect("a mover");
         self.pond.process_gone(&mut self.world, client);
     }

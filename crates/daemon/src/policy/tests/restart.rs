@@ -390,25 +390,77 @@ proptest! {
     }
 }
 
+/// The records of a tensor's slab, with another backing.
+fn backed_by(play: &mut Play, backing: Backing, home: Option<uuid::Uuid>) {
+    for record in &mut play.world.records {
+        if let Record::SlabMade(made) = record {
+            (made.backing, made.home) = (backing, home);
+        }
+    }
+}
+
 #[test]
-fn memory_of_a_kind_that_this_daemon_cannot_share_is_kept_and_refused() {
-    use millpond_wire::{ErrorKind, HANDLE_BYTES, Transport};
-    for transport in [Transport::Mempool([7; HANDLE_BYTES]), Transport::Ipc([7; HANDLE_BYTES])] {
+fn a_pool_of_an_earlier_daemon_is_served_and_shared_with_nothing_else() {
+    use millpond_wire::{HANDLE_BYTES, Transport};
+    for adopted in [false, true] {
         let mut play = Play::new();
         let (conn, _) = play.client(1);
-        play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
-        for record in &mut play.world.records {
-            if let Record::SlabMade(made) = record {
-                made.backing.transport = transport;
-            }
-        }
+        let (info, _) = play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
+        let fd = play.world.held[&Held::Slab(info.slab)];
+        let backing = Backing { transport: Transport::Mempool([7; HANDLE_BYTES]), adopted };
+        backed_by(&mut play, backing, None);
         let found = play.restart();
         assert_eq!((found.tensors, found.lost_tensors, found.dropped), (1, 0, 0));
         let (conn, _) = play.client(1);
-        let failure = play.refused(conn, get("x", 1, Mode::ReadOnly, 0));
-        assert_eq!(failure.kind, ErrorKind::Unsupported, "{failure}");
+        let number = play.next_number;
+        let ReplyBody::Tensor(grant) = play.ask(conn, get("x", 1, Mode::ReadOnly, 0)) else {
+            panic!("not granted")
+        };
+        assert_eq!(grant.backing, backing);
+        assert_eq!(play.world.came_with[&number], [fd]);
         let (other, _) = play.create(conn, spec("y", 100));
         let slab = play.pond.slabs.get(other.slab).unwrap();
         assert_eq!(slab.backing.transport, Transport::Vmm, "nothing new goes into it");
+        play.check_held();
+    }
+}
+
+#[test]
+fn a_pool_whose_descriptor_is_gone_is_lost() {
+    use millpond_wire::{ErrorKind, HANDLE_BYTES, Transport};
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
+    let transport = Transport::Mempool([7; HANDLE_BYTES]);
+    backed_by(&mut play, Backing { transport, adopted: false }, None);
+    play.world.held.remove(&Held::Slab(info.slab));
+    let found = play.restart();
+    assert_eq!((found.tensors, found.lost_tensors), (0, 1));
+    let (conn, _) = play.client(1);
+    assert_eq!(play.refused(conn, get("x", 1, Mode::ReadOnly, 0)).kind, ErrorKind::Lost);
+}
+
+/// A damaged journal: no handle is given out that opens whatever its process has made since.
+#[test]
+fn memory_that_no_known_process_keeps_is_lost_or_orphaned() {
+    use millpond_wire::{ErrorKind, HANDLE_BYTES, Transport};
+    for adopted in [false, true] {
+        for home in [None, Some(uuid::Uuid::from_bytes([9; 16]))] {
+            let mut play = Play::new();
+            let (conn, _) = play.client(1);
+            let (info, _) = play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
+            let transport = Transport::Ipc([7; HANDLE_BYTES]);
+            backed_by(&mut play, Backing { transport, adopted }, home);
+            play.world.held.remove(&Held::Slab(info.slab));
+            let found = play.restart();
+            assert_eq!((found.tensors, found.dropped), (0, 0));
+            let (conn, _) = play.client(1);
+            let failure = play.refused(conn, get("x", 1, Mode::ReadOnly, 0));
+            let kind = if home.is_some() { ErrorKind::NotFound } else { ErrorKind::Lost };
+            assert_eq!(failure.kind, kind, "{failure}");
+            play.delete(conn, info.tensor);
+            assert!(!play.exists(info.tensor) && play.slab_bytes() == 0);
+            play.check_held();
+        }
     }
 }

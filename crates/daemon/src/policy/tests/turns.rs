@@ -45,7 +45,11 @@ fn times_of_the_longest_steps() {
         }
         let class = play.pond.slabs.iter().next().unwrap().1.class.clone();
         for number in 0..100_000 {
-            let slab = crate::policy::slabs::Slab::new(class.clone(), 2 << 20, number);
+            let slab = crate::policy::slabs::Slab::new(
+                class.clone(),
+                2 << 20,
+                crate::policy::slabs::Made::of_descriptor(number),
+            );
             play.pond.slabs.insert(SlabId::random(), slab);
         }
         let begun = std::time::Instant::now();

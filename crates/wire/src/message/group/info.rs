@@ -141,12 +141,23 @@ pub struct MemberDevice {
 }
 
 impl MemberDevice {
-    /// What the card says that it has more than it is charged with; less, if it is negative.
+    /// What the card says that it has more than it is charged with and shares; less than it is charged
+    /// with, if it is negative.
     #[must_use]
     pub fn drift_bytes(&self) -> Option<i64> {
-        let physical = i64::try_from(self.physical_bytes?).unwrap_or(i64::MAX);
-        Some(physical.saturating_sub(i64::try_from(self.charged_bytes).unwrap_or(i64::MAX)))
+        Some(drift_bytes(self.physical_bytes?, self.charged_bytes, self.shared_bytes))
     }
+}
+
+/// How far the card's reading of a process is from what can be. Of what others pay for, the card
+/// shows at this process what it has made itself, and not what it has imported.
+#[must_use]
+pub fn drift_bytes(physical: u64, charged: u64, shared: u64) -> i64 {
+    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    if physical < charged {
+        return -signed(charged - physical);
+    }
+    signed(physical.saturating_sub(charged.saturating_add(shared)))
 }
 
 /// A process of a group.

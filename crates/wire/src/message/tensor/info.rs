@@ -6,7 +6,10 @@ use super::super::list::{Entries, list};
 use super::super::read::{self, Read, uuid_to_id};
 use super::super::session::{read_lease_info, write_lease_info};
 use super::super::{Audience, LeaseInfo, LeaseToken, Life, Mode, ReplyBody, TensorState};
-use crate::{Backing, Dtype, GpuUuid, LeaseId, Shape, SlabId, TensorId, TensorName, backing};
+use crate::{
+    Backing, Dtype, GpuUuid, HANDLE_BYTES, LeaseId, Shape, SlabId, Survives, TensorId, TensorName,
+    TransportKind, backing,
+};
 
 /// What is known about a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +37,12 @@ pub struct TensorInfo {
     pub leases: u32,
     /// What is left of its life.
     pub life: Life,
+    pub transport: TransportKind,
+    /// Another program made the memory, and the pond took it in.
+    pub adopted: bool,
+    pub survives: Survives,
+    /// The process that keeps the memory; zero where descriptors do.
+    pub home_pid: u32,
 }
 
 pub(in super::super) fn write_info(info: &TensorInfo) -> fb::TensorInfo {
@@ -58,6 +67,10 @@ pub(in super::super) fn write_info(info: &TensorInfo) -> fb::TensorInfo {
         ttl_ms: info.life.ttl_ms,
         linger_ms: info.life.linger_ms,
         accesses_left: info.life.accesses,
+        transport: info.transport.code(),
+        adopted: info.adopted,
+        survives: info.survives.code(),
+        home_pid: info.home_pid,
     }
 }
 
@@ -84,6 +97,10 @@ pub(in super::super) fn read_info(info: fb::TensorInfoRef<'_>) -> Read<TensorInf
             linger_ms: info.linger_ms()?,
             accesses: info.accesses_left()?,
         },
+        transport: read::code("transport", info.transport()?, TransportKind::from_code)?,
+        adopted: info.adopted()?,
+        survives: read::code("survives", info.survives()?, Survives::from_code)?,
+        home_pid: info.home_pid()?,
     })
 }
 
@@ -97,6 +114,8 @@ pub struct TensorGrant {
     pub existed: bool,
     /// How the slab is reached, with a lease.
     pub backing: Backing,
+    /// The event that carries order between streams of two processes, where the memory has one.
+    pub event: Option<[u8; HANDLE_BYTES]>,
 }
 
 pub(in super::super) fn write_grant(grant: &TensorGrant) -> fb::TensorReply {
@@ -106,7 +125,8 @@ pub(in super::super) fn write_grant(grant: &TensorGrant) -> fb::TensorReply {
     };
     let (info, existed) = (Some(Box::new(write_info(&grant.info))), grant.existed);
     let backing = backing::write(&grant.backing);
-    fb::TensorReply { info, lease, mode, token, existed, backing }
+    let event = grant.event.map(|event| event.to_vec());
+    fb::TensorReply { info, lease, mode, token, existed, backing, event }
 }
 
 pub(in super::super) fn read_grant(grant: fb::TensorReplyRef<'_>) -> Read<TensorGrant> {
@@ -120,7 +140,8 @@ pub(in super::super) fn read_grant(grant: fb::TensorReplyRef<'_>) -> Read<Tensor
         )),
     };
     let (existed, backing) = (grant.existed()?, backing::read(grant.backing()?)?);
-    Ok(TensorGrant { info, lease, existed, backing })
+    let event = backing::read_handle("event", grant.event()?)?;
+    Ok(TensorGrant { info, lease, existed, backing, event })
 }
 
 pub(in super::super) fn write_details(
