@@ -2,50 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
-use millpond_tests::process::{descriptor_list, descriptors};
-use millpond_tests::{Accounts, Options, PATIENCE, TestPond, Worker, driver, eventually_equal};
+use millpond_tests::{Options, Rest, TestPond, Worker, driver, eventually_equal};
 
 const WORKERS: usize = 200;
 const AT_ONCE: usize = 8;
 
-/// What must be as it was.
-#[derive(Debug, PartialEq, Eq)]
-struct Book {
-    accounts: Accounts,
-    clients: u32,
-    daemon_fds: usize,
-    keeper_fds: usize,
-}
-
-fn book(pond: &TestPond) -> Book {
-    let status = pond.status();
-    Book {
-        accounts: Accounts::from(&status),
-        clients: status.clients,
-        daemon_fds: descriptors(status.daemon_pid),
-        keeper_fds: descriptors(status.keeper_pid),
-    }
-}
-
-/// Waits until everything is as it was, and shows which descriptors are too many if it never is.
 #[track_caller]
-fn assert_same(pond: &TestPond, what: &str, before: &Book) {
-    let start = std::time::Instant::now();
-    loop {
-        let now = book(pond);
-        if now == *before {
-            return;
-        }
-        if start.elapsed() > PATIENCE {
-            let status = pond.status();
-            panic!(
-                "{what}: it was {before:?}, it is {now:?}\ndaemon {:?}\nkeeper {:?}",
-                descriptor_list(status.daemon_pid),
-                descriptor_list(status.keeper_pid)
-            );
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+fn assert_same(pond: &TestPond, what: &str, before: &Rest) {
+    before.is_reached_by(pond).unwrap_or_else(|text| panic!("{what}: {text}"));
 }
 
 fn many(pond: &TestPond, count: usize, live: impl Fn(Worker, usize) + Sync) {
@@ -73,7 +37,7 @@ fn workers_that_come_and_go() {
     keeper.ask("make middle 2097152 2");
     keeper.ask(&format!("make own {} 3", driver::plenty()));
     eventually_equal("leases", &3, || pond.accounts().leases);
-    let (physical, before) = (pond.physical(), book(&pond));
+    let (physical, before) = (pond.physical(), Rest::of(&pond));
 
     many(&pond, WORKERS, |mut worker, index| {
         assert_eq!(worker.ask("get small"), hash);
@@ -109,7 +73,7 @@ fn workers_that_come_and_go() {
     eventually_equal("leases", &3, || pond.accounts().leases);
     // A daemon has its driver's descriptors only once the driver has answered.
     eventually_equal("driver", &true, || pond.status().driver_ready);
-    let before = book(&pond);
+    let before = Rest::of(&pond);
     many(&pond, 40, |mut worker, index| {
         worker.ask("map own");
         if index % 2 == 0 { worker.kill() } else { worker.finish() }
@@ -126,7 +90,7 @@ fn tensors_that_come_and_go() {
     worker.ask("put first 1000 1");
     pond.control().delete("first").unwrap();
     eventually_equal("slabs", &0, || pond.accounts().slabs);
-    let (physical, before) = (pond.physical(), book(&pond));
+    let (physical, before) = (pond.physical(), Rest::of(&pond));
     for round in 0..3 {
         worker.ask(&format!("many batch{round} 100 70000"));
         worker.ask("drop-all");
@@ -144,7 +108,7 @@ fn tensors_that_come_and_go() {
 fn connections_that_come_and_go() {
     let pond = TestPond::start(Options::new());
     pond.control().ping().unwrap();
-    let before = book(&pond);
+    let before = Rest::of(&pond);
     for _ in 0..100 {
         pond.connect().unwrap().close().unwrap();
     }
@@ -159,7 +123,7 @@ fn connections_that_come_and_go() {
 fn subscriptions_that_come_and_go() {
     let pond = TestPond::start(Options::new());
     pond.control().ping().unwrap();
-    let before = book(&pond);
+    let before = Rest::of(&pond);
     for _ in 0..50 {
         drop(pond.control().events(0).unwrap());
     }

@@ -93,6 +93,7 @@ fn hosts(pond: &TestPond) -> Vec<u32> {
 fn end(pid: u32) {
     if let Ok(process) = Process::open(pid) {
         process.kill();
+        assert!(process.wait(PATIENCE), "process {pid} does not end");
     }
 }
 

@@ -29,7 +29,6 @@ pub fn run(args: &StopArgs, global: &Global, printer: &Printer) -> Outcome {
     if let Some(service) = &keeper.holder.service {
         return Err(of_a_service(&folder, service));
     }
-    let pid = keeper.holder.pid;
     loop {
         ask(&keeper, &folder)?;
         let left = timeout.saturating_sub(began.elapsed());
@@ -42,7 +41,7 @@ pub fn run(args: &StopArgs, global: &Global, printer: &Printer) -> Outcome {
             None => break,
         }
     }
-    let seconds = began.elapsed().as_secs_f64();
+    let (pid, seconds) = (keeper.holder.pid, began.elapsed().as_secs_f64());
     let runtime_dir = folder.display().to_string();
     if printer.is_json() {
         return printer.json(&view::Stopped { runtime_dir, keeper_pid: pid, seconds });

@@ -24,7 +24,6 @@ mod rng;
 mod role;
 mod step;
 
-use std::fmt::Debug;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -39,8 +38,7 @@ use self::report::Tally;
 use self::rng::Rng;
 use self::role::Role;
 use super::{Trouble, print, wrong};
-use crate::process::{descriptor_list, descriptors};
-use crate::{Accounts, Options, PATIENCE, Process, Stderr, TestPond, driver, eventually};
+use crate::{Options, PATIENCE, Process, Rest, Stderr, TestPond, driver, eventually};
 
 /// Where all clients' names are.
 pub(crate) const PREFIX: &str = "siege/";
@@ -184,11 +182,9 @@ fn run(plan: &Plan, tally: &Arc<Mutex<Tally>>) -> Value {
         let _ = pond.control().delete(tensor.tensor);
     }
     pond.wait_for_keeper();
-    same("what the pond holds", &at_rest, || Rest::of(&pond)).unwrap_or_else(|text| {
-        let status = pond.status();
-        let lists = [descriptor_list(status.daemon_pid), descriptor_list(status.keeper_pid)];
-        complaint(format!("{text}; descriptors of daemon and keeper: {lists:?}"));
-    });
+    if let Err(text) = at_rest.is_reached_by(&pond) {
+        complaint(format!("what the pond holds: {text}"));
+    }
     let near = |used: u64, right: u64| used.abs_diff(right) <= driver::tolerance();
     let after = settle(&pond, |used| near(used, served));
     if !near(after, served) {
@@ -225,43 +221,6 @@ fn run(plan: &Plan, tally: &Arc<Mutex<Tally>>) -> Value {
         },
         "processes_left": others.saturating_sub(1),
     })
-}
-
-/// What must be the same before and after.
-#[derive(Debug, PartialEq, Eq)]
-struct Rest {
-    accounts: Accounts,
-    clients: u32,
-    daemon_fds: usize,
-    keeper_fds: usize,
-}
-
-impl Rest {
-    fn of(pond: &TestPond) -> Self {
-        let accounts = pond.accounts();
-        let status = pond.status();
-        Self {
-            accounts,
-            clients: status.clients,
-            daemon_fds: descriptors(status.daemon_pid),
-            keeper_fds: descriptors(status.keeper_pid),
-        }
-    }
-}
-
-/// Waits until it is as it was.
-fn same<T: Debug + PartialEq>(what: &str, right: &T, ask: impl Fn() -> T) -> Result<(), String> {
-    let start = Instant::now();
-    loop {
-        let now = ask();
-        if now == *right {
-            return Ok(());
-        }
-        if start.elapsed() > PATIENCE {
-            return Err(format!("{what}: it was {right:?}, it is {now:?}"));
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// The last reading, once it is good or time is over.
