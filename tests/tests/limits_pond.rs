@@ -13,8 +13,9 @@ fn group_of_this_user(place: &Place, group: &str, bytes: u64) {
     assert!(said.ok().contains(group), "{said:?}");
 }
 
+/// A process that has nothing on a GPU is listed without it.
 fn column(process: &Value, name: &str) -> u64 {
-    bytes(&process["devices"][0][name])
+    process["devices"].get(0).map_or(0, |device| bytes(&device[name]))
 }
 
 /// The only process of a group.
