@@ -10,7 +10,7 @@ use crate::STYLES;
 use crate::args::Global;
 
 pub use bench::BenchArgs;
-pub use redis::{RedisArgs, RedisCommand, ServerArgs, URL_VARIABLE};
+pub use redis::{PREFIX_VARIABLE, RedisArgs, RedisCommand, ServerArgs, URL_VARIABLE};
 
 /// The command line of a companion in its own program, with the global flags that the core has for all.
 pub fn alone<A: Args>(name: &str) -> Command {

@@ -7,15 +7,15 @@ use crate::args::JsonArg;
 
 /// The variable that keeps passwords out of the list of processes.
 pub const URL_VARIABLE: &str = "MILLPOND_REDIS_URL";
+/// The prefix, for `millpond ls --all-nodes`, which has no flag for it.
+pub const PREFIX_VARIABLE: &str = "MILLPOND_REDIS_PREFIX";
 
 /// Let programs that speak only Redis and CUDA IPC use the pond
 ///
 /// Takes commands from a Redis list, carries them out in this machine's pond, and shows its tensors as
 /// hashes. The pond stays the truth: a Redis that is emptied is filled again.
 #[derive(Debug, Args)]
-#[command(
-    args_conflicts_with_subcommands = false,
-    after_long_help = "\
+#[command(after_long_help = "\
 Runs until it is told to end (SIGTERM, SIGINT). It waits for a Redis and for a pond that are not there.
 Several machines may share one Redis: each runs this command under its own `--node`.
 
@@ -29,8 +29,7 @@ Examples:
   millpond redis --url redis://s1:26379 --url redis://s2:26379 --sentinel main
   millpond redis --url redis://127.0.0.1 --once
   millpond redis nodes --url redis://127.0.0.1
-  millpond redis ls --json --url redis://127.0.0.1"
-)]
+  millpond redis ls --json --url redis://127.0.0.1")]
 pub struct RedisArgs {
     #[command(flatten)]
     pub server: ServerArgs,
@@ -70,7 +69,15 @@ pub struct ServerArgs {
     #[arg(long, global = true)]
     pub cluster: bool,
     /// What every key begins with
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, global = true)]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        env = PREFIX_VARIABLE,
+        hide_env_values = true,
+        default_value = "",
+        hide_default_value = true,
+        global = true
+    )]
     pub prefix: String,
 }
 
