@@ -10,6 +10,7 @@ mod corners;
 mod events;
 mod groups;
 mod hang_ups;
+mod holds;
 mod homes;
 mod hosts;
 mod identity;
@@ -41,7 +42,7 @@ use millpond_wire::message::{
     Claim, Hello, LeaseClaim, LeaseToken, Life, Proof, Reply, ReplyBody, Request, RequestBody,
     Target, TensorCreate, TensorGet, TensorInfo, TensorPublish, VERSION, Welcome,
 };
-use millpond_wire::record::Record;
+use millpond_wire::record::{HolderProcess, Record};
 use millpond_wire::{
     Audience, Backing, ClientId, Dtype, Epoch, Failure, GpuUuid, HostId, LeaseId, Mode, Shape,
     SlabId, TensorId, TransportKind,
@@ -107,6 +108,11 @@ struct World {
     /// Connections whose makers are gone.
     dead: Vec<ConnId>,
     watched: HashSet<ClientId>,
+    /// Processes without a connection, and when they started.
+    processes: BTreeMap<u32, u64>,
+    /// Those whose end is told.
+    holders: BTreeSet<HolderProcess>,
+    no_holders: bool,
     bumped: Vec<usize>,
     /// The programs that the keeper was asked to go over to.
     upgrades: Vec<String>,
@@ -159,6 +165,8 @@ impl Ports for World {
             Record::Renamed { .. } => "renamed",
             Record::HostMade(_) => "host",
             Record::HostGone(_) => "host gone",
+            Record::HoldChanged(_) => "hold",
+            Record::HoldTold(_) => "hold told",
             Record::Unknown => "unknown",
         }));
         self.records.push(record.clone());
@@ -221,6 +229,22 @@ impl Ports for World {
 
     fn unwatch(&mut self, client: ClientId) {
         self.watched.remove(&client);
+    }
+
+    fn watch_holder(&mut self, pid: u32, started: Option<u64>) -> HolderSeen {
+        if self.no_holders {
+            return HolderSeen::Short("no descriptors".into());
+        }
+        let Some(now) = self.processes.get(&pid).copied() else { return HolderSeen::NoSuch };
+        if started.is_some_and(|started| started != now) {
+            return HolderSeen::NoSuch;
+        }
+        self.holders.insert(HolderProcess { pid, started: Some(now) });
+        HolderSeen::Watched(now)
+    }
+
+    fn unwatch_holder(&mut self, process: HolderProcess) {
+        self.holders.remove(&process);
     }
 
     fn charge_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, user: u32) -> bool {
@@ -375,6 +399,7 @@ impl Play {
             next_fd: self.world.next_fd,
             now: self.world.now,
             wall: self.world.wall,
+            processes: self.world.processes.clone(),
             ..World::default()
         };
         let held = world.held.clone();
@@ -590,6 +615,7 @@ fn spec(name: &str, bytes: u64) -> TensorCreate {
         lease: None,
         life: Life::default(),
         transport: TransportKind::Vmm,
+        hold: None,
     }
 }
 

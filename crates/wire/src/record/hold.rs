@@ -1,0 +1,94 @@
+//! Holds, and the requests that changed them.
+
+use millpond_schema::record as fb;
+use planus::{Builder, ReadAsRoot};
+
+use super::{Read, id, uuid};
+use crate::message::{self, TensorInfo};
+use crate::{TensorId, Token, caps};
+
+/// The holds of one user for one process on one tensor, from now on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HoldRecord {
+    pub tensor: TensorId,
+    /// `None`: for nobody in particular.
+    pub process: Option<HolderProcess>,
+    pub user: u32,
+    pub count: u64,
+    /// The request that changed it, if one did.
+    pub told: Option<HoldTold>,
+}
+
+/// A process that tensors are held for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HolderProcess {
+    pub pid: u32,
+    /// In ticks since the machine's start; `None` where there was no such process.
+    pub started: Option<u64>,
+}
+
+/// A request about holds that was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HoldTold {
+    /// Who asked.
+    pub user: u32,
+    pub token: Token,
+    pub tensor: TensorId,
+    pub given_up: bool,
+    /// What was answered when the last hold was given up: nothing else knows it soon.
+    pub last: Option<Box<TensorInfo>>,
+}
+
+pub(super) fn write_changed(hold: &HoldRecord) -> fb::HoldChanged {
+    fb::HoldChanged {
+        tensor: id(hold.tensor.0),
+        pid: hold.process.map_or(0, |process| process.pid),
+        started: hold.process.and_then(|process| process.started),
+        user: hold.user,
+        count: hold.count,
+        told: hold.told.as_ref().map(|told| Box::new(write_told(told))),
+    }
+}
+
+pub(super) fn read_changed(hold: fb::HoldChangedRef<'_>) -> Read<HoldRecord> {
+    let (pid, started) = (hold.pid()?, hold.started()?);
+    Ok(HoldRecord {
+        tensor: TensorId(uuid("tensor", hold.tensor()?)?),
+        process: (pid != 0).then_some(HolderProcess { pid, started }),
+        user: hold.user()?,
+        count: hold.count()?,
+        told: hold.told()?.map(read_told).transpose()?,
+    })
+}
+
+pub(super) fn write_told(told: &HoldTold) -> fb::HoldTold {
+    let info = |info: &TensorInfo| {
+        let mut builder = Builder::new();
+        builder.finish(message::write_info(info), None).to_vec()
+    };
+    fb::HoldTold {
+        user: told.user,
+        token: id(told.token.0),
+        tensor: id(told.tensor.0),
+        given_up: told.given_up,
+        last: told.last.as_deref().map(info),
+    }
+}
+
+pub(super) fn read_told(told: fb::HoldToldRef<'_>) -> Read<HoldTold> {
+    let last = match told.last()? {
+        Some(bytes) => {
+            message::at_most("last", bytes.len(), caps::MESSAGE_BYTES)?;
+            let info = millpond_schema::message::TensorInfoRef::read_as_root(bytes)?;
+            Some(Box::new(message::read_info(info)?))
+        }
+        None => None,
+    };
+    Ok(HoldTold {
+        user: told.user()?,
+        token: Token(uuid("token", told.token()?)?),
+        tensor: TensorId(uuid("tensor", told.tensor()?)?),
+        given_up: told.given_up()?,
+        last,
+    })
+}
