@@ -100,7 +100,14 @@ impl<T: Truth, S: Store> Core<T, S> {
         let gpu = given!(self.gpu(*device));
         let (shape, token) = (shape.clone(), command.token);
         let wanted = Wanted { name: name.to_owned(), dtype: *dtype, shape, gpu, token };
-        let made = given!(self.ask(|truth| truth.create(&wanted)));
+        let made = match self.ask(|truth| truth.create(&wanted))? {
+            Ok(made) => made,
+            // What was made by this command is gone by now.
+            Err(refusal) if refusal.code == Code::Kind(ErrorKind::NotFound) => {
+                return Ok(Err(refusal.hint("a new command needs a new `id`")));
+            }
+            Err(refusal) => return Ok(Err(refusal)),
+        };
         self.made(name, &made, token)
     }
 

@@ -77,7 +77,7 @@ impl PondTruth {
             transport: info.transport,
             survives: info.survives,
             owner_pid: info.home_pid,
-            holds: None,
+            holds: info.holds,
             shape: info.shape,
         }
     }
@@ -122,35 +122,40 @@ impl Truth for PondTruth {
     }
 
     fn hold(&mut self, name: &str, pid: Option<u32>, token: Token) -> Told<Opened> {
-        let _ = (name, pid, token);
-        Err(no_holds())
+        let target = reference(name)?;
+        let parts = self.ask(|pond| pond.hold(target, pid, token))?;
+        Ok(Opened { handle: parts.memory, tensor: self.tensor(parts.info) })
     }
 
     fn unhold(&mut self, name: &str, pid: Option<u32>, token: Token) -> Told<Tensor> {
-        let _ = (name, pid, token);
-        Err(no_holds())
+        let target = reference(name)?;
+        let info = self.ask(|pond| pond.unhold(target, pid, token))?;
+        Ok(self.tensor(info))
     }
 
     fn peek(&mut self, id: TensorId) -> Told<[u8; HANDLE_BYTES]> {
-        let _ = id;
-        Err(no_holds())
+        self.ask(|pond| pond.peek(id)).map(|parts| parts.memory)
     }
 
     fn copy(&mut self, from: &str, wanted: &Wanted) -> Told<Tensor> {
         let source = reference(from)?;
-        match self.inspect(&wanted.name) {
-            Ok(there) if there.id != identity(wanted.token) => {
-                let message = format!("tensor '{}' already exists", wanted.name);
-                let refusal = Refusal::new(Code::Kind(ErrorKind::Exists), message);
-                return Err(Trouble::No(refusal.hint("delete it first, or choose another `dst`")));
-            }
-            Ok(there) if there.state == TensorState::Ready => return Ok(there),
-            // One that an earlier try has made is filled again.
-            Ok(_) => {}
-            Err(trouble) if trouble.is(ErrorKind::NotFound) => {}
+        let before = match self.inspect(&wanted.name) {
+            Ok(there) => Some(there),
+            Err(trouble) if trouble.is(ErrorKind::NotFound) => None,
             Err(trouble) => return Err(trouble),
-        }
+        };
         let made = self.ask(|pond| pond.reserve(spec(wanted)))?;
+        // A repeat finds what it has made before, and holds nothing more.
+        if before.as_ref().is_some_and(|before| before.holds != made.holds) {
+            let undo = Token::random();
+            self.ask(|pond| pond.unhold(made.tensor, None, undo))?;
+            let message = format!("tensor '{}' already exists", wanted.name);
+            let refusal = Refusal::new(Code::Kind(ErrorKind::Exists), message);
+            return Err(Trouble::No(refusal.hint("delete it first, or choose another `dst`")));
+        }
+        if made.state == TensorState::Ready {
+            return Ok(self.tensor(made));
+        }
         let filled = self.ask(|pond| {
             pond.copy(source, made.tensor, |_| {})?;
             pond.publish(made.tensor)
@@ -223,7 +228,7 @@ fn happened(event: Event) -> Option<Happened> {
         EventKind::TensorCreated | EventKind::TensorPublished | EventKind::TensorAdopted => {
             id.map(Happened::Made)
         }
-        EventKind::TensorOrphaned => id.map(Happened::Changed),
+        EventKind::TensorOrphaned | EventKind::HoldEnded => id.map(Happened::Changed),
         EventKind::TensorDeleted | EventKind::TensorFreed => {
             // Only names of this bridge's user and public ones are so; a repair finds the others.
             id.map(|id| Happened::Ended(id, event.name.map(|name| name.to_string())))
@@ -236,23 +241,13 @@ fn spec(wanted: &Wanted) -> TensorSpec {
     TensorSpec::new(wanted.name.clone(), wanted.dtype, wanted.shape.dims())
         .device(wanted.gpu)
         .transport(TransportKind::Ipc)
-}
-
-/// The identity that a tensor gets with this token.
-fn identity(token: Token) -> TensorId {
-    TensorId(token.0)
+        .held(wanted.token)
 }
 
 /// A name, never an identity: what looks like one is a name here too.
 fn reference(name: &str) -> Told<millpond::TensorRef> {
     crate::keys::checked(name)
         .map_err(|message| Trouble::No(Refusal::new(Code::Kind(ErrorKind::Invalid), message)))
-}
-
-/// Until the pond has holds.
-fn no_holds() -> Trouble {
-    let kind = Code::Kind(ErrorKind::Unsupported);
-    Trouble::No(Refusal::new(kind, "this pond has no holds yet"))
 }
 
 fn trouble(error: &Error) -> Trouble {
