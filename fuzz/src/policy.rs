@@ -6,7 +6,7 @@ use millpond_daemon::policy::{ConnId, DriverFailure, Held, OverLimit, Owner, Pon
 use millpond_host::channel::FromHost;
 use millpond_mover::channel::{FromMover, Why};
 use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody, VERSION};
-use millpond_wire::record::Record;
+use millpond_wire::record::{HolderProcess, Record};
 use millpond_wire::{ClientId, Epoch, ErrorKind, Failure, HANDLE_BYTES, SlabId, Transport};
 use uuid::Uuid;
 
@@ -105,12 +105,27 @@ impl Play {
             30 => self.world.unwatchable = decide.flag(),
             _ => match decide.byte() {
                 // What came later has high numbers, so that old inputs keep their meaning.
+                248.. => self.holder_changes(decide),
                 240.. => self.world.charges_at_once = decide.flag(),
                 216.. => self.host_goes(decide),
                 200.. => self.host_starts(decide),
                 128.. => self.host_says(decide),
                 low => self.seldom(low % 4),
             },
+        }
+    }
+
+    /// A process without a connection ends, or another one of its number begins.
+    fn holder_changes(&mut self, decide: &mut Bytes<'_>) {
+        let (pid, now) = (decide.pick(&world::HOLDERS), self.world.now);
+        let before = match decide.flag() {
+            true => self.world.holders.insert(pid, now),
+            false => self.world.holders.remove(&pid),
+        };
+        // Told at once, or never by this daemon.
+        if let Some(started) = before.filter(|_| decide.flag()) {
+            let process = HolderProcess { pid, started: Some(started) };
+            self.pond.holder_gone(&mut self.world, process);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Holds: tensors that are kept for processes which have no connection to the pond.
 
 use millpond_wire::message::{RequestBody, TensorHold, TensorInfo};
-use millpond_wire::{TensorId, Token, Transport};
+use millpond_wire::{Token, Transport};
 
 use crate::handle::HandleParts;
 use crate::target::IntoTarget;
@@ -70,9 +70,9 @@ impl Pond {
     }
 
     /// A hold that nobody can use.
-    fn give_up(&self, tensor: TensorId, holder: Option<u32>) {
-        if let Err(error) = self.unhold(tensor, holder, Token::random()) {
-            tracing::debug!(%error, %tensor, "a hold without a handle was not given up");
+    pub(crate) fn give_up(&self, target: impl IntoTarget, holder: Option<u32>) {
+        if let Err(error) = self.unhold(target, holder, Token::random()) {
+            tracing::debug!(%error, "a hold without a handle was not given up");
         }
     }
 }

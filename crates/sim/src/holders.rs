@@ -60,7 +60,7 @@ impl Holders {
                 None => Ok(()),
             },
             Record::HoldChanged(HoldRecord { tensor, process, told, .. }) => match told {
-                Some(HoldTold { token, given_up: true, .. }) => {
+                Some(HoldTold { token, answer: Some(_), .. }) => {
                     self.take(*tensor, *process, *token)
                 }
                 Some(HoldTold { token, .. }) => self.add(*tensor, *process, *token),

@@ -46,7 +46,12 @@ pub(super) fn left(tensor: &Tensor, leased: bool, now: u64) -> Life {
 impl<P: Ports> Pond<P> {
     /// Brings a tensor's end up to date, after anything that moves it.
     pub(super) fn schedule(&mut self, id: TensorId) {
-        self.catalog.schedule(id, self.is_in_use(id));
+        if self.is_unheld(id) {
+            // Its delete could not be recorded, and is still to come.
+            self.catalog.end_at(id, Some(self.now_ms.saturating_add(AGAIN_MS)));
+        } else {
+            self.catalog.schedule(id, self.is_in_use(id));
+        }
     }
 
     /// The last lease on a tensor may just have ended.

@@ -62,6 +62,12 @@ impl Holders {
         }
     }
 
+    /// How many are watched.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.watched.len()
+    }
+
     pub fn unwatch(&mut self, watcher: &mut Watcher, process: HolderProcess) {
         if let Some((token, process)) = self.watched.remove(&process) {
             watcher.remove(&process, token);

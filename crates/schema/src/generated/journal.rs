@@ -12152,10 +12152,8 @@ mod root {
                 pub token: ::core::option::Option<self::Id>,
                 /// The field `tensor` in the table `HoldTold`
                 pub tensor: ::core::option::Option<self::Id>,
-                /// The field `given_up` in the table `HoldTold`
-                pub given_up: bool,
-                /// The field `last` in the table `HoldTold`
-                pub last: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `answer` in the table `HoldTold`
+                pub answer: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -12165,8 +12163,7 @@ mod root {
                         user: 0,
                         token: ::core::default::Default::default(),
                         tensor: ::core::default::Default::default(),
-                        given_up: false,
-                        last: ::core::default::Default::default(),
+                        answer: ::core::default::Default::default(),
                     }
                 }
             }
@@ -12184,16 +12181,14 @@ mod root {
                     field_user: impl ::planus::WriteAsDefault<u32, u32>,
                     field_token: impl ::planus::WriteAsOptional<self::Id>,
                     field_tensor: impl ::planus::WriteAsOptional<self::Id>,
-                    field_given_up: impl ::planus::WriteAsDefault<bool, bool>,
-                    field_last: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_answer: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_user = field_user.prepare(builder, &0);
                     let prepared_token = field_token.prepare(builder);
                     let prepared_tensor = field_tensor.prepare(builder);
-                    let prepared_given_up = field_given_up.prepare(builder, &false);
-                    let prepared_last = field_last.prepare(builder);
+                    let prepared_answer = field_answer.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<14> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<12> =
                         ::core::default::Default::default();
                     if prepared_token.is_some() {
                         table_writer.write_entry::<self::Id>(1);
@@ -12204,11 +12199,8 @@ mod root {
                     if prepared_user.is_some() {
                         table_writer.write_entry::<u32>(0);
                     }
-                    if prepared_last.is_some() {
-                        table_writer.write_entry::<::planus::Offset<[u8]>>(4);
-                    }
-                    if prepared_given_up.is_some() {
-                        table_writer.write_entry::<bool>(3);
+                    if prepared_answer.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(3);
                     }
 
                     unsafe {
@@ -12222,13 +12214,8 @@ mod root {
                             if let ::core::option::Option::Some(prepared_user) = prepared_user {
                                 object_writer.write::<_, _, 4>(&prepared_user);
                             }
-                            if let ::core::option::Option::Some(prepared_last) = prepared_last {
-                                object_writer.write::<_, _, 4>(&prepared_last);
-                            }
-                            if let ::core::option::Option::Some(prepared_given_up) =
-                                prepared_given_up
-                            {
-                                object_writer.write::<_, _, 1>(&prepared_given_up);
+                            if let ::core::option::Option::Some(prepared_answer) = prepared_answer {
+                                object_writer.write::<_, _, 4>(&prepared_answer);
                             }
                         });
                     }
@@ -12260,14 +12247,7 @@ mod root {
             impl ::planus::WriteAsOffset<HoldTold> for HoldTold {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HoldTold> {
-                    HoldTold::create(
-                        builder,
-                        self.user,
-                        self.token,
-                        self.tensor,
-                        self.given_up,
-                        &self.last,
-                    )
+                    HoldTold::create(builder, self.user, self.token, self.tensor, &self.answer)
                 }
             }
 
@@ -12338,48 +12318,26 @@ mod root {
             }
 
             impl<T0, T1, T2> HoldToldBuilder<(T0, T1, T2)> {
-                /// Setter for the [`given_up` field](HoldTold#structfield.given_up).
+                /// Setter for the [`answer` field](HoldTold#structfield.answer).
                 #[inline]
                 #[allow(clippy::type_complexity)]
-                pub fn given_up<T3>(self, value: T3) -> HoldToldBuilder<(T0, T1, T2, T3)>
+                pub fn answer<T3>(self, value: T3) -> HoldToldBuilder<(T0, T1, T2, T3)>
                 where
-                    T3: ::planus::WriteAsDefault<bool, bool>,
+                    T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
                 {
                     let (v0, v1, v2) = self.0;
                     HoldToldBuilder((v0, v1, v2, value))
                 }
 
-                /// Sets the [`given_up` field](HoldTold#structfield.given_up) to the default value.
+                /// Sets the [`answer` field](HoldTold#structfield.answer) to null.
                 #[inline]
                 #[allow(clippy::type_complexity)]
-                pub fn given_up_as_default(
-                    self,
-                ) -> HoldToldBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
-                    self.given_up(::planus::DefaultValue)
+                pub fn answer_as_null(self) -> HoldToldBuilder<(T0, T1, T2, ())> {
+                    self.answer(())
                 }
             }
 
             impl<T0, T1, T2, T3> HoldToldBuilder<(T0, T1, T2, T3)> {
-                /// Setter for the [`last` field](HoldTold#structfield.last).
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn last<T4>(self, value: T4) -> HoldToldBuilder<(T0, T1, T2, T3, T4)>
-                where
-                    T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
-                {
-                    let (v0, v1, v2, v3) = self.0;
-                    HoldToldBuilder((v0, v1, v2, v3, value))
-                }
-
-                /// Sets the [`last` field](HoldTold#structfield.last) to null.
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn last_as_null(self) -> HoldToldBuilder<(T0, T1, T2, T3, ())> {
-                    self.last(())
-                }
-            }
-
-            impl<T0, T1, T2, T3, T4> HoldToldBuilder<(T0, T1, T2, T3, T4)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [HoldTold].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<HoldTold>
@@ -12394,10 +12352,8 @@ mod root {
                 T0: ::planus::WriteAsDefault<u32, u32>,
                 T1: ::planus::WriteAsOptional<self::Id>,
                 T2: ::planus::WriteAsOptional<self::Id>,
-                T3: ::planus::WriteAsDefault<bool, bool>,
-                T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
-            > ::planus::WriteAs<::planus::Offset<HoldTold>>
-                for HoldToldBuilder<(T0, T1, T2, T3, T4)>
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+            > ::planus::WriteAs<::planus::Offset<HoldTold>> for HoldToldBuilder<(T0, T1, T2, T3)>
             {
                 type Prepared = ::planus::Offset<HoldTold>;
 
@@ -12411,10 +12367,9 @@ mod root {
                 T0: ::planus::WriteAsDefault<u32, u32>,
                 T1: ::planus::WriteAsOptional<self::Id>,
                 T2: ::planus::WriteAsOptional<self::Id>,
-                T3: ::planus::WriteAsDefault<bool, bool>,
-                T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
             > ::planus::WriteAsOptional<::planus::Offset<HoldTold>>
-                for HoldToldBuilder<(T0, T1, T2, T3, T4)>
+                for HoldToldBuilder<(T0, T1, T2, T3)>
             {
                 type Prepared = ::planus::Offset<HoldTold>;
 
@@ -12431,14 +12386,13 @@ mod root {
                 T0: ::planus::WriteAsDefault<u32, u32>,
                 T1: ::planus::WriteAsOptional<self::Id>,
                 T2: ::planus::WriteAsOptional<self::Id>,
-                T3: ::planus::WriteAsDefault<bool, bool>,
-                T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
-            > ::planus::WriteAsOffset<HoldTold> for HoldToldBuilder<(T0, T1, T2, T3, T4)>
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+            > ::planus::WriteAsOffset<HoldTold> for HoldToldBuilder<(T0, T1, T2, T3)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HoldTold> {
-                    let (v0, v1, v2, v3, v4) = &self.0;
-                    HoldTold::create(builder, v0, v1, v2, v3, v4)
+                    let (v0, v1, v2, v3) = &self.0;
+                    HoldTold::create(builder, v0, v1, v2, v3)
                 }
             }
 
@@ -12465,18 +12419,10 @@ mod root {
                     self.0.access(2, "HoldTold", "tensor")
                 }
 
-                /// Getter for the [`given_up` field](HoldTold#structfield.given_up).
+                /// Getter for the [`answer` field](HoldTold#structfield.answer).
                 #[inline]
-                pub fn given_up(&self) -> ::planus::Result<bool> {
-                    ::core::result::Result::Ok(
-                        self.0.access(3, "HoldTold", "given_up")?.unwrap_or(false),
-                    )
-                }
-
-                /// Getter for the [`last` field](HoldTold#structfield.last).
-                #[inline]
-                pub fn last(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
-                    self.0.access(4, "HoldTold", "last")
+                pub fn answer(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(3, "HoldTold", "answer")
                 }
             }
 
@@ -12490,9 +12436,8 @@ mod root {
                     if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
                         f.field("tensor", &field_tensor);
                     }
-                    f.field("given_up", &self.given_up());
-                    if let ::core::option::Option::Some(field_last) = self.last().transpose() {
-                        f.field("last", &field_last);
+                    if let ::core::option::Option::Some(field_answer) = self.answer().transpose() {
+                        f.field("answer", &field_answer);
                     }
                     f.finish()
                 }
@@ -12507,8 +12452,7 @@ mod root {
                         user: ::core::convert::TryInto::try_into(value.user()?)?,
                         token: value.token()?.map(::core::convert::Into::into),
                         tensor: value.tensor()?.map(::core::convert::Into::into),
-                        given_up: ::core::convert::TryInto::try_into(value.given_up()?)?,
-                        last: value.last()?.map(|v| v.to_vec()),
+                        answer: value.answer()?.map(|v| v.to_vec()),
                     })
                 }
             }
@@ -12589,7 +12533,7 @@ mod root {
             /// The union `Body` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Union `Body` in the file `schema/journal.fbs:250`
+            /// * Union `Body` in the file `schema/journal.fbs:249`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum Body {
                 /// The variant of type `Opened` in the union `Body`
@@ -13966,7 +13910,7 @@ mod root {
             /// The table `Record` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `Record` in the file `schema/journal.fbs:277`
+            /// * Table `Record` in the file `schema/journal.fbs:276`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Record {
                 /// The field `body` in the table `Record`

@@ -34,9 +34,9 @@ pub struct HoldTold {
     pub user: u32,
     pub token: Token,
     pub tensor: TensorId,
-    pub given_up: bool,
-    /// What was answered when the last hold was given up: nothing else knows it soon.
-    pub last: Option<Box<TensorInfo>>,
+    /// What a request that gave a hold up was answered: the tensor may be gone when it is asked
+    /// again.
+    pub answer: Option<Box<TensorInfo>>,
 }
 
 pub(super) fn write_changed(hold: &HoldRecord) -> fb::HoldChanged {
@@ -70,15 +70,14 @@ pub(super) fn write_told(told: &HoldTold) -> fb::HoldTold {
         user: told.user,
         token: id(told.token.0),
         tensor: id(told.tensor.0),
-        given_up: told.given_up,
-        last: told.last.as_deref().map(info),
+        answer: told.answer.as_deref().map(info),
     }
 }
 
 pub(super) fn read_told(told: fb::HoldToldRef<'_>) -> Read<HoldTold> {
-    let last = match told.last()? {
+    let answer = match told.answer()? {
         Some(bytes) => {
-            message::at_most("last", bytes.len(), caps::MESSAGE_BYTES)?;
+            message::at_most("answer", bytes.len(), caps::MESSAGE_BYTES)?;
             let info = millpond_schema::message::TensorInfoRef::read_as_root(bytes)?;
             Some(Box::new(message::read_info(info)?))
         }
@@ -88,7 +87,6 @@ pub(super) fn read_told(told: fb::HoldToldRef<'_>) -> Read<HoldTold> {
         user: told.user()?,
         token: Token(uuid("token", told.token()?)?),
         tensor: TensorId(uuid("tensor", told.tensor()?)?),
-        given_up: told.given_up()?,
-        last,
+        answer,
     })
 }

@@ -57,10 +57,7 @@ pub fn records() -> Vec<Sample<Record>> {
         pid: 77,
         since_unix_ms: 6,
     };
-    let told = |last| {
-        let given_up = Option::is_some(&last);
-        HoldTold { user: 2, token: Token(id(14)), tensor, given_up, last }
-    };
+    let told = |answer| HoldTold { user: 2, token: Token(id(14)), tensor, answer };
     let last = TensorInfo { holds: Some(0), ..tensor_info() };
     let held = |process, told| {
         Record::HoldChanged(HoldRecord { tensor, process, user: 2, count: 3, told })

@@ -46,11 +46,8 @@ impl<P: Ports> Pond<P> {
         hold: &TensorHold,
     ) -> Answer<P::Fd> {
         if let Some(told) = self.repeated(caller, hold, true)? {
-            let info = match told.last {
-                Some(last) => *last,
-                None => self.info(told.tensor, ports.monotonic_ms())?,
-            };
-            return without_handle(info);
+            let Some(answer) = told.answer else { return Err(gone("tensor", told.tensor)) };
+            return without_handle(*answer);
         }
         let id = self.find(caller, &hold.target)?;
         self.made_to_be_held(id)?;
@@ -65,9 +62,8 @@ impl<P: Ports> Pond<P> {
         if left == 0 && info.state != TensorState::Orphan {
             info.state = TensorState::Deleted;
         }
-        let last = (left == 0).then(|| Box::new(info.clone()));
-        let token = hold.token;
-        let told = HoldTold { user: by, token, tensor: id, given_up: true, last };
+        let (token, answer) = (hold.token, Some(Box::new(info.clone())));
+        let told = HoldTold { user: by, token, tensor: id, answer };
         self.change(ports, id, (holder, user), count, Some(told))?;
         self.unwatch_unused(ports, holder);
         if left == 0 {
@@ -113,7 +109,7 @@ impl<P: Ports> Pond<P> {
                 .hint("leave out `ephemeral`: a hold can be for a process, and ends with it"));
         }
         let Some(told) = self.holds.told.get(caller.owner.user, token) else { return Ok(None) };
-        let (id, given_up) = (told.tensor, told.given_up);
+        let (id, given_up) = (told.tensor, told.answer.is_some());
         if self.catalog.get(id).is_none_or(|tensor| tensor.is_deleted()) {
             let message = format!("tensor {id} was made and deleted");
             return Err(Failure::new(ErrorKind::NotFound, message));
@@ -148,7 +144,7 @@ impl<P: Ports> Pond<P> {
         let Some((token, owner)) = hold.zip(owner.map(|slab| &slab.class.owner)) else { return };
         let user = owner.user;
         self.holds.set(id, &owner.tenant, (None, user), 1);
-        let told = HoldTold { user, token, tensor: id, given_up: false, last: None };
+        let told = HoldTold { user, token, tensor: id, answer: None };
         self.holds.told.remember(told);
     }
 
@@ -164,7 +160,7 @@ impl<P: Ports> Pond<P> {
         };
         // A name may mean something else by now.
         let is_it = !matches!(hold.target, Target::Id(id) if id != told.tensor);
-        match is_it && told.given_up == given_up {
+        match is_it && told.answer.is_some() == given_up {
             true => Ok(Some(told.clone())),
             false => Err(used_twice(hold.token)),
         }
@@ -224,7 +220,7 @@ impl<P: Ports> Pond<P> {
             let message = format!("tensor {id} cannot be held more often");
             return Err(Failure::new(ErrorKind::TooMany, message));
         };
-        let told = HoldTold { user, token, tensor: id, given_up: false, last: None };
+        let told = HoldTold { user, token, tensor: id, answer: None };
         self.change(ports, id, (holder, user), count, Some(told))
     }
 
@@ -262,7 +258,9 @@ impl<P: Ports> Pond<P> {
         let record = HoldRecord { tensor, process, user, count, told };
         ports.journal(&Record::HoldChanged(record.clone())).map_err(from_port)?;
         self.replay_hold(record);
-        self.schedule(tensor);
+        if count > 0 {
+            self.schedule(tensor);
+        }
         Ok(())
     }
 

@@ -497,11 +497,21 @@ fn a_tensor_whose_last_hold_has_ended_is_given_to_nobody() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);
     let (info, _) = play.create(conn, held("x", 40 * MIB));
-    // Only the delete cannot be recorded.
-    play.pond.holds.tensor_freed(info.tensor);
+    let reader = TensorCreate { lease: Some(LeaseId(1)), ..held("x", 40 * MIB) };
+    play.create(conn, reader);
+    play.unhold(conn, info.tensor, None);
+    play.world.tensor_stays = true;
+    assert_eq!(play.unhold(conn, info.tensor, None).state, TensorState::Deleted);
+    assert!(play.is_alive(info.tensor), "its delete could not be recorded");
     assert_eq!(play.refused_hold(conn, info.tensor, None).kind, ErrorKind::NotFound);
     let create = RequestBody::TensorCreate(held("x", 40 * MIB));
     assert_eq!(play.refused(conn, create).kind, ErrorKind::NotFound);
+    // Whatever else happens to it, the delete is still to come.
+    play.release(conn, 1);
+    play.world.tensor_stays = false;
+    play.later(2000);
+    assert!(!play.exists(info.tensor));
+    play.check_held();
 }
 
 #[test]

@@ -87,6 +87,8 @@ struct World {
     journal_fails: bool,
     /// Only that a slab is gone cannot be recorded.
     slab_stays: bool,
+    /// Only that a tensor is deleted cannot be recorded.
+    tensor_stays: bool,
     next_fd: u64,
     movers_wanted: Vec<GpuUuid>,
     told: Vec<(ToMover, Option<u64>)>,
@@ -138,7 +140,11 @@ impl Ports for World {
     }
 
     fn journal(&mut self, record: &Record) -> Result<(), PortError> {
-        let is_refused = self.slab_stays && matches!(record, Record::SlabGone(_));
+        let is_refused = match record {
+            Record::SlabGone(_) => self.slab_stays,
+            Record::TensorDeleted(_) => self.tensor_stays,
+            _ => false,
+        };
         if self.journal_fails || is_refused {
             return Err(PortError("no memory".into()));
         }
