@@ -146,6 +146,7 @@ impl<T: Truth, S: Store> Core<T, S> {
             Ok(opened) => opened,
             Err(refusal) => return self.refused(name, refusal),
         };
+        self.knows_handle(opened.tensor.id, opened.handle);
         let fields = self.fields_with(&opened.tensor, Some(&opened.handle))?;
         self.write(name.to_owned(), Write::Show(fields.clone()));
         Ok(Ok(Given::Tensor(fields)))

@@ -27,6 +27,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 const TURN: usize = 8;
 /// More than the commands of a few batches: their events come within that time.
 const RECENT: usize = 4 * BATCH;
+/// Handles that are remembered: some 400 KiB, and a question less for each get, delete and info.
+const HANDLES: usize = 4096;
 
 /// Why the core gives up what it is doing.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -63,6 +65,8 @@ pub struct Core<T, S> {
     strangers: Strangers,
     /// Tensors that this bridge made or ended itself: the event is no news.
     recent: VecDeque<TensorId>,
+    /// Of tensors that commands were about lately.
+    handles: BTreeMap<TensorId, [u8; millpond_wire::HANDLE_BYTES]>,
 }
 
 impl<T: Truth, S: Store> Core<T, S> {
@@ -81,6 +85,7 @@ impl<T: Truth, S: Store> Core<T, S> {
             pond_away: Away::default(),
             strangers: Strangers::default(),
             recent: VecDeque::with_capacity(RECENT),
+            handles: BTreeMap::new(),
         }
     }
 
@@ -88,10 +93,12 @@ impl<T: Truth, S: Store> Core<T, S> {
     pub fn work(&mut self, source: Source, first: Vec<u8>) -> Result<(), Halt> {
         let mut batch = vec![first];
         for turn in 1.. {
+            // Behind one that came alone there is rarely more: to look for one costs less.
+            let at_most = if turn == 1 { 1 } else { BATCH };
             for raw in batch {
                 self.carry(source, raw)?;
             }
-            let take = (turn < TURN).then_some(source);
+            let take = (turn < TURN).then_some((source, at_most));
             batch = self.flush(take)?;
             if batch.is_empty() {
                 break;
@@ -203,11 +210,25 @@ impl<T: Truth, S: Store> Core<T, S> {
     /// The fields of a tensor, with its handle if it was made through Redis.
     pub fn fields(&mut self, tensor: &Tensor) -> Result<Fields, Halt> {
         let held = tensor.holds.is_some() && tensor.state == millpond_wire::TensorState::Ready;
-        let handle = match held {
-            true => self.ask(|truth| truth.peek(tensor.id))?.ok(),
-            false => None,
+        if !held {
+            return self.fields_with(tensor, None);
+        }
+        let handle = match self.handles.get(&tensor.id) {
+            Some(handle) => Some(*handle),
+            None => self.ask(|truth| truth.peek(tensor.id))?.ok(),
         };
+        if let Some(handle) = handle {
+            self.knows_handle(tensor.id, handle);
+        }
         self.fields_with(tensor, handle.as_ref())
+    }
+
+    /// A tensor's handle stays the same for as long as its memory can be opened.
+    pub fn knows_handle(&mut self, id: TensorId, handle: [u8; millpond_wire::HANDLE_BYTES]) {
+        if self.handles.len() >= HANDLES {
+            self.handles.clear();
+        }
+        self.handles.insert(id, handle);
     }
 
     pub fn fields_with(

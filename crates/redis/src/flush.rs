@@ -5,12 +5,12 @@ use tracing::{info, warn};
 use crate::answer::Fields;
 use crate::core::{Core, Halt, PAUSE, Write};
 use crate::keys::Source;
-use crate::store::{BATCH, Call, Failed, Got, Lost, Store};
+use crate::store::{Call, Failed, Got, Lost, Store};
 use crate::truth::Truth;
 
 impl<T: Truth, S: Store> Core<T, S> {
     /// Writes all that was decided, and takes more commands with the same round trip.
-    pub fn flush(&mut self, take: Option<Source>) -> Result<Vec<Vec<u8>>, Halt> {
+    pub fn flush(&mut self, take: Option<(Source, usize)>) -> Result<Vec<Vec<u8>>, Halt> {
         let (mut taken, mut take, mut pause) = (Vec::new(), take, PAUSE);
         loop {
             let writes: Vec<(String, Write)> =
@@ -21,7 +21,7 @@ impl<T: Truth, S: Store> Core<T, S> {
             let spread: Vec<usize> =
                 writes.iter().map(|(name, write)| self.calls(name, write).len()).collect();
             calls.extend(decided.iter().cloned());
-            calls.extend(take.map(|source| Call::Take { source, at_most: BATCH }));
+            calls.extend(take.map(|(source, at_most)| Call::Take { source, at_most }));
             if calls.is_empty() {
                 return Ok(taken);
             }
@@ -32,7 +32,7 @@ impl<T: Truth, S: Store> Core<T, S> {
                     self.writes.extend(writes);
                     self.decided = decided;
                     self.reconnect(&why)?;
-                    if let Some(source) = take.take() {
+                    if let Some((source, _)) = take.take() {
                         self.flush(None)?;
                         self.recover(source)?;
                     }

@@ -131,6 +131,11 @@ impl Server {
                 forward.arg(raw);
                 vec![forward]
             }
+            Call::Take { source, at_most: 1 } => {
+                let mut take = command("LMOVE", keys.commands(*source));
+                take.arg(keys.processing(*source)).arg("RIGHT").arg("LEFT");
+                vec![take]
+            }
             Call::Take { source, at_most } => {
                 let both = [keys.commands(*source), keys.processing(*source)];
                 let mut take = script(&scripts.take, &both);
@@ -268,6 +273,9 @@ fn read(call: &Call, value: Value) -> RedisResult<Got> {
     let text = |value| of::<Option<Vec<u8>>>(value).map(|bytes| bytes.map(lossy));
     Ok(match call {
         Call::Project { .. } | Call::Owner(_) | Call::Heartbeat(_) => Got::Text(text(value)?),
+        Call::Take { at_most: 1, .. } => {
+            Got::Commands(of::<Option<Vec<u8>>>(value)?.into_iter().collect())
+        }
         Call::Take { .. } | Call::Waiting(_) => Got::Commands(of(value)?),
         Call::Fields(_) => Got::Values(of(value)?),
         Call::Names { .. } => {
