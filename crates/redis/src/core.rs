@@ -327,6 +327,8 @@ impl<T: Truth, S: Store> Core<T, S> {
         if !self.patient {
             return Err(Halt::Away(format!("Redis: {why}")));
         }
+        // Whoever is back may have forgotten.
+        self.repair_due = true;
         if self.redis_away.is_news(Instant::now()) {
             warn!("waiting for Redis: {}", millpond_console::shown::printable(why));
         }

@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use tracing::warn;
 
 use crate::keys::Source;
+use crate::said::Away;
 use crate::server::Server;
 use crate::store::Store;
 use crate::truth::{Happened, Happenings};
@@ -79,7 +82,7 @@ pub fn commands(
     resume: &Receiver<()>,
     stop: &Arc<AtomicBool>,
 ) {
-    let mut connected = false;
+    let (mut connected, mut failures, mut away) = (false, 0u32, Away::default());
     while !stop.load(Ordering::Relaxed) {
         if !connected {
             // The core says what is wrong with Redis.
@@ -93,14 +96,22 @@ pub fn commands(
             }
         }
         match server.wait(source) {
-            Ok(None) => {}
+            Ok(None) => {
+                failures = 0;
+                away.is_back();
+            }
             Ok(Some(raw)) => {
                 if inbox.send(Message::Command(source, raw)).is_err() || resume.recv().is_err() {
                     return;
                 }
             }
             Err(lost) => {
-                tracing::debug!("waiting for commands: {lost}");
+                // What only this call meets, such as a key that is no list, nobody else says.
+                failures = failures.saturating_add(1);
+                if failures > 1 && away.is_news(Instant::now()) {
+                    let why = lost.to_string();
+                    warn!("no commands come: {}", millpond_console::shown::printable(&why));
+                }
                 connected = false;
                 server.disconnect();
                 nap(stop);
