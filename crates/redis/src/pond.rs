@@ -88,17 +88,13 @@ impl Truth for PondTruth {
         // Names of other users begin with their owner here, and not in the pond.
         let asked = if prefix.starts_with('~') { "" } else { prefix };
         let all = self.ask(|pond| pond.list(asked))?;
-        let mut tensors = Vec::with_capacity(all.len());
-        for info in all {
-            if info.user != self.user && info.audience != Audience::Everybody {
-                continue;
-            }
-            let tensor = self.tensor(info);
-            if tensor.name.as_deref().is_some_and(|name| name.starts_with(prefix)) {
-                tensors.push(tensor);
-            }
-        }
-        Ok(tensors)
+        let tensors = all.into_iter().filter_map(|info| {
+            let shown = info.user == self.user || info.audience == Audience::Everybody;
+            let tensor = shown.then(|| self.tensor(info))?;
+            tensor.name.as_deref().is_some_and(|name| name.starts_with(prefix)).then_some(tensor)
+        });
+        // In the room of the first list: there may be very many.
+        Ok(tensors.collect())
     }
 
     fn inspect(&mut self, name: &str) -> Told<Tensor> {
