@@ -86,6 +86,10 @@ impl<T: Truth, S: Store> Core<T, S> {
         let Got::Text(Some(owner)) = self.one(Call::Owner(name.to_owned()))? else {
             return Ok(None);
         };
+        if owner == self.keys.node() && self.ask(|truth| truth.inspect(name))?.is_err() {
+            // Its event is still on the way, or was missed.
+            self.write(name.to_owned(), Write::Hide);
+        }
         let other = owner != self.keys.node() && self.lives(&owner)?;
         Ok(other.then_some(owner))
     }
@@ -173,9 +177,6 @@ impl<T: Truth, S: Store> Core<T, S> {
         };
         let gone = tensor.state == TensorState::Deleted || tensor.holds == Some(0);
         let fields = if gone { self.fields_with(&tensor, None)? } else { self.fields(&tensor)? };
-        if gone {
-            self.is_mine(tensor.id);
-        }
         let write = if gone { Write::Hide } else { Write::Show(fields.clone()) };
         self.write(name.to_owned(), write);
         Ok(Ok(Given::Left(fields.without_handle())))

@@ -63,7 +63,7 @@ pub struct Core<T, S> {
     pub(crate) redis_away: Away,
     pond_away: Away,
     strangers: Strangers,
-    /// Tensors that this bridge made or ended itself: the event is no news.
+    /// Tensors that this bridge made itself: the event is no news.
     recent: VecDeque<TensorId>,
     /// Of tensors that commands were about lately.
     handles: BTreeMap<TensorId, [u8; millpond_wire::HANDLE_BYTES]>,
@@ -187,7 +187,7 @@ impl<T: Truth, S: Store> Core<T, S> {
         }
     }
 
-    /// Remembers that a tensor's beginning or end is this bridge's own work.
+    /// Remembers that a tensor's beginning is this bridge's own work.
     pub fn is_mine(&mut self, id: TensorId) {
         if self.recent.len() >= RECENT {
             self.recent.pop_front();

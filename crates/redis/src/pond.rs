@@ -224,8 +224,10 @@ fn happened(event: Event) -> Option<Happened> {
         EventKind::TensorCreated | EventKind::TensorPublished | EventKind::TensorAdopted => {
             id.map(Happened::Made)
         }
-        EventKind::TensorOrphaned | EventKind::HoldEnded => id.map(Happened::Changed),
-        EventKind::TensorDeleted | EventKind::TensorFreed => {
+        EventKind::TensorOrphaned
+        | EventKind::HoldEnded
+        | EventKind::TensorDeleted
+        | EventKind::TensorFreed => {
             // Only names of this bridge's user and public ones are so; a repair finds the others.
             id.map(|id| Happened::Ended(id, event.name.map(|name| name.to_string())))
         }

@@ -149,8 +149,8 @@ impl<T: Truth, S: Store> Core<T, S> {
     pub fn happened(&mut self, what: Happened) -> Result<(), Halt> {
         match what {
             Happened::Everything => self.repair_due = true,
-            Happened::Made(id) | Happened::Ended(id, _) if self.was_mine(id) => {}
-            Happened::Made(id) | Happened::Changed(id) => {
+            Happened::Made(id) if self.was_mine(id) => {}
+            Happened::Made(id) => {
                 if let Ok(tensor) = self.ask(|truth| truth.inspect_id(id))? {
                     self.show(&tensor)?;
                 }

@@ -83,8 +83,7 @@ pub struct Wanted {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happened {
     Made(TensorId),
-    Changed(TensorId),
-    /// Deleted or freed, with the name that it had.
+    /// Deleted, freed, orphaned or held less, with the name that it had.
     Ended(TensorId, Option<String>),
     /// Events are missing, or another daemon serves: everything is to be compared.
     Everything,

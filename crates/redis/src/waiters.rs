@@ -62,7 +62,6 @@ impl News {
 fn key(happened: &Happened) -> [u8; 17] {
     let (kind, id) = match happened {
         Happened::Made(id) => (1, Some(id)),
-        Happened::Changed(id) => (2, Some(id)),
         Happened::Ended(id, _) => (3, Some(id)),
         Happened::Everything => (4, None),
     };
@@ -159,8 +158,9 @@ mod tests {
         let news = News::default();
         let id = TensorId::random();
         assert!(news.add(Happened::Made(id)), "the core is told of the first");
-        assert!(!news.add(Happened::Made(id)) && !news.add(Happened::Changed(id)));
-        assert_eq!(news.take(), [Happened::Made(id), Happened::Changed(id)]);
+        let ended = Happened::Ended(id, None);
+        assert!(!news.add(Happened::Made(id)) && !news.add(ended.clone()));
+        assert_eq!(news.take(), [Happened::Made(id), ended]);
         assert!(news.add(Happened::Made(id)), "what was looked at can happen again");
         for _ in 0..NEWS {
             news.add(Happened::Made(TensorId::random()));

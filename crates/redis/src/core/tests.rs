@@ -241,6 +241,20 @@ fn events_are_shown_but_not_the_bridges_own() {
     let calls = core.truth.calls;
     core.happened(Happened::Made(held.id)).unwrap();
     assert_eq!(core.truth.calls, calls);
+    // What others end is news, whoever made it.
+    core.truth.tensors.remove("X");
+    core.happened(Happened::Ended(held.id, Some("X".into()))).unwrap();
+    core.flush(None).unwrap();
+    assert!(core.store.hashes.is_empty());
     core.happened(Happened::Everything).unwrap();
     assert!(core.repair_due);
+}
+
+#[test]
+fn a_hash_whose_tensor_is_gone_goes_when_somebody_asks() {
+    let mut core = core();
+    play(&mut core, &[&create(1)]);
+    core.truth.tensors.clear();
+    assert_eq!(code(&play(&mut core, &[&simple("get", 2)])[0]), "not_found");
+    assert!(core.store.hashes.is_empty());
 }
