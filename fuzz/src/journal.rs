@@ -150,7 +150,7 @@ fn some_number(decide: &mut Bytes<'_>) -> Option<u64> {
 fn some_hold(decide: &mut Bytes<'_>) -> Record {
     let (tensor, user) = (TensorId(some_id(decide)), decide.below(3) as u32);
     let token = Token(id(decide.below(6) as u8));
-    let told = HoldTold { user, token, tensor, answer: None };
+    let told = HoldTold { user, token, tensor, answer: None, create: None };
     if decide.byte() % 4 == 3 {
         return Record::HoldTold(told);
     }

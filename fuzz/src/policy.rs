@@ -122,10 +122,12 @@ impl Play {
             true => self.world.holders.insert(pid, now),
             false => self.world.holders.remove(&pid),
         };
-        // Told at once, or never by this daemon.
-        if let Some(started) = before.filter(|_| decide.flag()) {
-            let process = HolderProcess { pid, started: Some(started) };
-            self.pond.holder_gone(&mut self.world, process);
+        self.holder_ended(pid, before);
+    }
+
+    fn holder_ended(&mut self, pid: u32, started: Option<u64>) {
+        if started.is_some() {
+            self.pond.holder_gone(&mut self.world, HolderProcess { pid, started });
         }
     }
 
@@ -446,7 +448,12 @@ impl Play {
         for client in requests::clients() {
             self.pond.process_gone(&mut self.world, client);
         }
-        for _ in 0..2 {
+        for pid in world::HOLDERS {
+            let started = self.world.holders.remove(&pid);
+            self.holder_ended(pid, started);
+        }
+        // Each ends in a step of its own.
+        for _ in 0..2 + world::HOLDERS.len() {
             self.world.now += LONG_MS;
             self.pond.tick(&mut self.world);
         }
@@ -472,7 +479,7 @@ impl Play {
                     assert!(!made.deleted && !made.ephemeral, "{made:?} is over");
                     assert!(made.expires_boot_ms.is_none_or(|at| at > now), "{made:?} is late");
                     assert!(
-                        made.linger_ms.is_none_or(|for_ms| for_ms > LONG_MS),
+                        made.held || made.linger_ms.is_none_or(|for_ms| for_ms > LONG_MS),
                         "{made:?} lingers"
                     );
                 }

@@ -97,7 +97,7 @@ impl<P: Ports> Pond<P> {
     }
 
     /// The tensor that this request already made, or that has its name and is the same.
-    pub(super) fn existing(
+    fn existing(
         &self,
         caller: &Caller,
         create: &TensorCreate,

@@ -251,8 +251,10 @@ impl<P: Ports> Pond<P> {
         if is_known || !self.slabs.take_at(made.slab, made.offset, made.bytes) {
             return;
         }
-        self.catalog.insert(id, &owner, Tensor::recorded(made, true));
-        if made.held && !made.deleted {
+        let tensor = Tensor::recorded(made, true);
+        let is_held = tensor.is_held() && !tensor.is_deleted();
+        self.catalog.insert(id, &owner, tensor);
+        if is_held {
             self.first_hold(id, made.hold);
         }
         // A damaged journal may have the version before its part. Said here and not at the end, or

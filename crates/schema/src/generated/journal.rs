@@ -12154,6 +12154,8 @@ mod root {
                 pub tensor: ::core::option::Option<self::Id>,
                 /// The field `answer` in the table `HoldTold`
                 pub answer: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `create` in the table `HoldTold`
+                pub create: ::core::option::Option<self::Id>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -12164,6 +12166,7 @@ mod root {
                         token: ::core::default::Default::default(),
                         tensor: ::core::default::Default::default(),
                         answer: ::core::default::Default::default(),
+                        create: ::core::default::Default::default(),
                     }
                 }
             }
@@ -12182,19 +12185,24 @@ mod root {
                     field_token: impl ::planus::WriteAsOptional<self::Id>,
                     field_tensor: impl ::planus::WriteAsOptional<self::Id>,
                     field_answer: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_create: impl ::planus::WriteAsOptional<self::Id>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_user = field_user.prepare(builder, &0);
                     let prepared_token = field_token.prepare(builder);
                     let prepared_tensor = field_tensor.prepare(builder);
                     let prepared_answer = field_answer.prepare(builder);
+                    let prepared_create = field_create.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<12> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<14> =
                         ::core::default::Default::default();
                     if prepared_token.is_some() {
                         table_writer.write_entry::<self::Id>(1);
                     }
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(2);
+                    }
+                    if prepared_create.is_some() {
+                        table_writer.write_entry::<self::Id>(4);
                     }
                     if prepared_user.is_some() {
                         table_writer.write_entry::<u32>(0);
@@ -12210,6 +12218,9 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
                                 object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                            if let ::core::option::Option::Some(prepared_create) = prepared_create {
+                                object_writer.write::<_, _, 16>(&prepared_create);
                             }
                             if let ::core::option::Option::Some(prepared_user) = prepared_user {
                                 object_writer.write::<_, _, 4>(&prepared_user);
@@ -12247,7 +12258,14 @@ mod root {
             impl ::planus::WriteAsOffset<HoldTold> for HoldTold {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HoldTold> {
-                    HoldTold::create(builder, self.user, self.token, self.tensor, &self.answer)
+                    HoldTold::create(
+                        builder,
+                        self.user,
+                        self.token,
+                        self.tensor,
+                        &self.answer,
+                        self.create,
+                    )
                 }
             }
 
@@ -12338,6 +12356,26 @@ mod root {
             }
 
             impl<T0, T1, T2, T3> HoldToldBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`create` field](HoldTold#structfield.create).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn create<T4>(self, value: T4) -> HoldToldBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    HoldToldBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`create` field](HoldTold#structfield.create) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn create_as_null(self) -> HoldToldBuilder<(T0, T1, T2, T3, ())> {
+                    self.create(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> HoldToldBuilder<(T0, T1, T2, T3, T4)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [HoldTold].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<HoldTold>
@@ -12353,7 +12391,9 @@ mod root {
                 T1: ::planus::WriteAsOptional<self::Id>,
                 T2: ::planus::WriteAsOptional<self::Id>,
                 T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
-            > ::planus::WriteAs<::planus::Offset<HoldTold>> for HoldToldBuilder<(T0, T1, T2, T3)>
+                T4: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAs<::planus::Offset<HoldTold>>
+                for HoldToldBuilder<(T0, T1, T2, T3, T4)>
             {
                 type Prepared = ::planus::Offset<HoldTold>;
 
@@ -12368,8 +12408,9 @@ mod root {
                 T1: ::planus::WriteAsOptional<self::Id>,
                 T2: ::planus::WriteAsOptional<self::Id>,
                 T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsOptional<self::Id>,
             > ::planus::WriteAsOptional<::planus::Offset<HoldTold>>
-                for HoldToldBuilder<(T0, T1, T2, T3)>
+                for HoldToldBuilder<(T0, T1, T2, T3, T4)>
             {
                 type Prepared = ::planus::Offset<HoldTold>;
 
@@ -12387,12 +12428,13 @@ mod root {
                 T1: ::planus::WriteAsOptional<self::Id>,
                 T2: ::planus::WriteAsOptional<self::Id>,
                 T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
-            > ::planus::WriteAsOffset<HoldTold> for HoldToldBuilder<(T0, T1, T2, T3)>
+                T4: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOffset<HoldTold> for HoldToldBuilder<(T0, T1, T2, T3, T4)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HoldTold> {
-                    let (v0, v1, v2, v3) = &self.0;
-                    HoldTold::create(builder, v0, v1, v2, v3)
+                    let (v0, v1, v2, v3, v4) = &self.0;
+                    HoldTold::create(builder, v0, v1, v2, v3, v4)
                 }
             }
 
@@ -12424,6 +12466,12 @@ mod root {
                 pub fn answer(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
                     self.0.access(3, "HoldTold", "answer")
                 }
+
+                /// Getter for the [`create` field](HoldTold#structfield.create).
+                #[inline]
+                pub fn create(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(4, "HoldTold", "create")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for HoldToldRef<'a> {
@@ -12439,6 +12487,9 @@ mod root {
                     if let ::core::option::Option::Some(field_answer) = self.answer().transpose() {
                         f.field("answer", &field_answer);
                     }
+                    if let ::core::option::Option::Some(field_create) = self.create().transpose() {
+                        f.field("create", &field_create);
+                    }
                     f.finish()
                 }
             }
@@ -12453,6 +12504,7 @@ mod root {
                         token: value.token()?.map(::core::convert::Into::into),
                         tensor: value.tensor()?.map(::core::convert::Into::into),
                         answer: value.answer()?.map(|v| v.to_vec()),
+                        create: value.create()?.map(::core::convert::Into::into),
                     })
                 }
             }
@@ -12533,7 +12585,7 @@ mod root {
             /// The union `Body` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Union `Body` in the file `schema/journal.fbs:249`
+            /// * Union `Body` in the file `schema/journal.fbs:251`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum Body {
                 /// The variant of type `Opened` in the union `Body`
@@ -13910,7 +13962,7 @@ mod root {
             /// The table `Record` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `Record` in the file `schema/journal.fbs:276`
+            /// * Table `Record` in the file `schema/journal.fbs:278`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Record {
                 /// The field `body` in the table `Record`

@@ -4,7 +4,7 @@ use millpond_schema::record as fb;
 use planus::{Builder, ReadAsRoot};
 
 use super::{Read, id, uuid};
-use crate::message::{self, TensorInfo};
+use crate::message::{self, TensorInfo, record_id_to_uuid};
 use crate::{TensorId, Token, caps};
 
 /// The holds of one user for one process on one tensor, from now on.
@@ -37,6 +37,8 @@ pub struct HoldTold {
     /// What a request that gave a hold up was answered: the tensor may be gone when it is asked
     /// again.
     pub answer: Option<Box<TensorInfo>>,
+    /// Of a create: the identity that it chose, which the tensor has if it was made.
+    pub create: Option<TensorId>,
 }
 
 pub(super) fn write_changed(hold: &HoldRecord) -> fb::HoldChanged {
@@ -71,6 +73,7 @@ pub(super) fn write_told(told: &HoldTold) -> fb::HoldTold {
         token: id(told.token.0),
         tensor: id(told.tensor.0),
         answer: told.answer.as_deref().map(info),
+        create: told.create.and_then(|tensor| id(tensor.0)),
     }
 }
 
@@ -88,5 +91,6 @@ pub(super) fn read_told(told: fb::HoldToldRef<'_>) -> Read<HoldTold> {
         token: Token(uuid("token", told.token()?)?),
         tensor: TensorId(uuid("tensor", told.tensor()?)?),
         answer,
+        create: told.create()?.map(|id| TensorId(record_id_to_uuid(id))),
     })
 }

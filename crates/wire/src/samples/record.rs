@@ -57,7 +57,10 @@ pub fn records() -> Vec<Sample<Record>> {
         pid: 77,
         since_unix_ms: 6,
     };
-    let told = |answer| HoldTold { user: 2, token: Token(id(14)), tensor, answer };
+    let told = |answer| {
+        let create = Option::is_none(&answer).then_some(TensorId(id(15)));
+        HoldTold { user: 2, token: Token(id(14)), tensor, answer, create }
+    };
     let last = TensorInfo { holds: Some(0), ..tensor_info() };
     let held = |process, told| {
         Record::HoldChanged(HoldRecord { tensor, process, user: 2, count: 3, told })

@@ -32,7 +32,7 @@ impl<P: Ports> Pond<P> {
         }
         let id = self.holdable(caller, &hold.target)?;
         let holder = self.find_holder(ports, hold.pid)?;
-        if let Err(failure) = self.add_hold(ports, caller, id, holder, hold.token) {
+        if let Err(failure) = self.add_hold(ports, caller, id, holder, (hold.token, None)) {
             self.unwatch_unused(ports, holder);
             return Err(failure);
         }
@@ -63,7 +63,7 @@ impl<P: Ports> Pond<P> {
             info.state = TensorState::Deleted;
         }
         let (token, answer) = (hold.token, Some(Box::new(info.clone())));
-        let told = HoldTold { user: by, token, tensor: id, answer };
+        let told = HoldTold { user: by, token, tensor: id, answer, create: None };
         self.change(ports, id, (holder, user), count, Some(told))?;
         self.unwatch_unused(ports, holder);
         if left == 0 {
@@ -98,7 +98,7 @@ impl<P: Ports> Pond<P> {
 
     /// The answer to a create whose token was seen before, or what is wrong with its hold.
     pub(in crate::policy) fn repeated_create(
-        &mut self,
+        &self,
         caller: &Caller,
         create: &TensorCreate,
     ) -> Result<Option<TensorId>, Failure> {
@@ -109,14 +109,14 @@ impl<P: Ports> Pond<P> {
                 .hint("leave out `ephemeral`: a hold can be for a process, and ends with it"));
         }
         let Some(told) = self.holds.told.get(caller.owner.user, token) else { return Ok(None) };
-        let (id, given_up) = (told.tensor, told.answer.is_some());
+        let id = told.tensor;
+        // Whatever has become of the name since.
+        if told.create != Some(create.tensor) {
+            return Err(used_twice(token));
+        }
         if self.catalog.get(id).is_none_or(|tensor| tensor.is_deleted()) {
             let message = format!("tensor {id} was made and deleted");
             return Err(Failure::new(ErrorKind::NotFound, message));
-        }
-        let is_it = create.tensor == id || self.existing(caller, create)? == Some(id);
-        if given_up || !is_it {
-            return Err(used_twice(token));
         }
         Ok(Some(id))
     }
@@ -135,7 +135,7 @@ impl<P: Ports> Pond<P> {
         if let Some(lease) = create.lease {
             self.room_for_lease(ports, client, lease, None)?;
         }
-        self.add_hold(ports, &caller, id, None, token)
+        self.add_hold(ports, &caller, id, None, (token, Some(create.tensor)))
     }
 
     /// A tensor was made with its first hold, which its own record says.
@@ -144,7 +144,7 @@ impl<P: Ports> Pond<P> {
         let Some((token, owner)) = hold.zip(owner.map(|slab| &slab.class.owner)) else { return };
         let user = owner.user;
         self.holds.set(id, &owner.tenant, (None, user), 1);
-        let told = HoldTold { user, token, tensor: id, answer: None };
+        let told = HoldTold { user, token, tensor: id, answer: None, create: Some(id) };
         self.holds.told.remember(told);
     }
 
@@ -160,7 +160,7 @@ impl<P: Ports> Pond<P> {
         };
         // A name may mean something else by now.
         let is_it = !matches!(hold.target, Target::Id(id) if id != told.tensor);
-        match is_it && told.answer.is_some() == given_up {
+        match is_it && told.create.is_none() && told.answer.is_some() == given_up {
             true => Ok(Some(told.clone())),
             false => Err(used_twice(hold.token)),
         }
@@ -212,7 +212,7 @@ impl<P: Ports> Pond<P> {
         caller: &Caller,
         id: TensorId,
         holder: Holder,
-        token: Token,
+        (token, create): (Token, Option<TensorId>),
     ) -> Result<(), Failure> {
         let user = caller.owner.user;
         self.room_for_hold(ports, caller, Some(id), holder)?;
@@ -220,7 +220,7 @@ impl<P: Ports> Pond<P> {
             let message = format!("tensor {id} cannot be held more often");
             return Err(Failure::new(ErrorKind::TooMany, message));
         };
-        let told = HoldTold { user, token, tensor: id, answer: None };
+        let told = HoldTold { user, token, tensor: id, answer: None, create };
         self.change(ports, id, (holder, user), count, Some(told))
     }
 

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn told(user: u32, token: Token) -> HoldTold {
-        HoldTold { user, token, tensor: TensorId::random(), answer: None }
+        HoldTold { user, token, tensor: TensorId::random(), answer: None, create: None }
     }
 
     #[test]

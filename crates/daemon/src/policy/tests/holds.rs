@@ -2,7 +2,7 @@
 
 mod machine;
 
-use millpond_wire::message::{EventKind, TensorGrant, TensorHold, TensorState};
+use millpond_wire::message::{EventKind, Rename, TensorGrant, TensorHold, TensorState};
 use millpond_wire::{ErrorKind, Token, Transport};
 
 use super::*;
@@ -171,6 +171,12 @@ fn the_same_create_holds_once_more_and_a_repeat_does_not() {
     play.restart();
     let (conn, _) = play.client(1);
     assert_eq!(play.create(conn, again.clone()).0.holds, Some(3));
+    // Also when the name means something else by now.
+    let rename =
+        Rename { object: info.tensor.into(), name: "y".parse().unwrap(), token: Token::random() };
+    assert_eq!(play.ask(conn, RequestBody::Rename(rename)), ReplyBody::Done);
+    let (repeated, _) = play.create(conn, again.clone());
+    assert_eq!((repeated.tensor, repeated.holds), (info.tensor, Some(3)));
     // What it found is gone: a repeat makes no other tensor.
     for _ in 0..3 {
         play.unhold(conn, info.tensor, None);
