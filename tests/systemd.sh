@@ -214,6 +214,9 @@ for set in system:. user:user; do
         expect "$unit (${set%:*}) is in order" "$said" ""
     done
 done
+said=$(SYSTEMD_UNIT_PATH="$units:" systemd-analyze verify --system --man=no "$units/millpond-redis.service" 2>&1 |
+    grep -v 'Command /usr/bin/millpond is not executable')
+expect "millpond-redis.service (system) is in order" "$said" ""
 level=$(systemd-analyze security --offline=yes --no-pager "$units/millpond.service" 2>&1 | sed -n 's/.*Overall exposure.*: \([0-9.]*\) .*/\1/p')
 echo "exposure of millpond.service: $level of 10"
 if [ "${level%.*}" -lt 3 ] 2>/dev/null; then pass "little is exposed"; else fail "exposure '$level'"; fi

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use millpond_daemon::journal::{read_frames, write_frame};
 use millpond_daemon::policy::{Held, Pond};
 use millpond_wire::record::{
-    ClientRecord, CountedLease, DeviceRecord, HostRecord, ReadyRecord, Record, SlabRecord,
-    TensorRecord, VersionRecord,
+    ClientRecord, CountedLease, DeviceRecord, HoldRecord, HoldTold, HolderProcess, HostRecord,
+    ReadyRecord, Record, SlabRecord, TensorRecord, VersionRecord,
 };
 use millpond_wire::{
     Audience, Backing, ClientId, ContentHash, Dtype, Epoch, GpuUuid, HANDLE_BYTES, HostId, LeaseId,
@@ -147,10 +147,27 @@ fn some_number(decide: &mut Bytes<'_>) -> Option<u64> {
     decide.flag().then(|| decide.number())
 }
 
+fn some_hold(decide: &mut Bytes<'_>) -> Record {
+    let (tensor, user) = (TensorId(some_id(decide)), decide.below(3) as u32);
+    let token = Token(id(decide.below(6) as u8));
+    let told = HoldTold { user, token, tensor, answer: None, create: None };
+    if decide.byte() % 4 == 3 {
+        return Record::HoldTold(told);
+    }
+    let process = decide.flag().then(|| HolderProcess {
+        pid: u32::from(decide.byte() % 4) + 1,
+        started: some_number(decide),
+    });
+    let told = decide.flag().then_some(told);
+    let count = decide.pick(&[0, 1, 2, u64::MAX]);
+    Record::HoldChanged(HoldRecord { tensor, process, user, count, told })
+}
+
 fn some_record(decide: &mut Bytes<'_>) -> Record {
     let kind = decide.byte();
     match kind % 23 {
         // Kinds that came later have high numbers, so that old inputs keep their meaning.
+        _ if kind >= 252 => some_hold(decide),
         _ if kind >= 248 => Record::HostGone(HostId(some_id(decide))),
         _ if kind >= 240 => Record::HostMade(HostRecord {
             host: HostId(some_id(decide)),
@@ -245,6 +262,8 @@ fn some_record(decide: &mut Bytes<'_>) -> Record {
         4 => Record::SlabTainted(SlabId(some_id(decide))),
         5 => Record::SlabGone(SlabId(some_id(decide))),
         6 | 7 => Record::TensorMade(TensorRecord {
+            held: kind & 24 == 24,
+            hold: (kind & 56 == 56).then(|| Token(id(8))),
             tensor: TensorId(some_id(decide)),
             name: some_name(decide),
             dtype: decide.pick(Dtype::ALL),

@@ -6,7 +6,7 @@ use millpond_daemon::policy::{ConnId, DriverFailure, Held, OverLimit, Owner, Pon
 use millpond_host::channel::FromHost;
 use millpond_mover::channel::{FromMover, Why};
 use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody, VERSION};
-use millpond_wire::record::Record;
+use millpond_wire::record::{HolderProcess, Record};
 use millpond_wire::{ClientId, Epoch, ErrorKind, Failure, HANDLE_BYTES, SlabId, Transport};
 use uuid::Uuid;
 
@@ -105,12 +105,29 @@ impl Play {
             30 => self.world.unwatchable = decide.flag(),
             _ => match decide.byte() {
                 // What came later has high numbers, so that old inputs keep their meaning.
+                248.. => self.holder_changes(decide),
                 240.. => self.world.charges_at_once = decide.flag(),
                 216.. => self.host_goes(decide),
                 200.. => self.host_starts(decide),
                 128.. => self.host_says(decide),
                 low => self.seldom(low % 4),
             },
+        }
+    }
+
+    /// A process without a connection ends, or another one of its number begins.
+    fn holder_changes(&mut self, decide: &mut Bytes<'_>) {
+        let (pid, now) = (decide.pick(&world::HOLDERS), self.world.now);
+        let before = match decide.flag() {
+            true => self.world.holders.insert(pid, now),
+            false => self.world.holders.remove(&pid),
+        };
+        self.holder_ended(pid, before);
+    }
+
+    fn holder_ended(&mut self, pid: u32, started: Option<u64>) {
+        if started.is_some() {
+            self.pond.holder_gone(&mut self.world, HolderProcess { pid, started });
         }
     }
 
@@ -431,7 +448,12 @@ impl Play {
         for client in requests::clients() {
             self.pond.process_gone(&mut self.world, client);
         }
-        for _ in 0..2 {
+        for pid in world::HOLDERS {
+            let started = self.world.holders.remove(&pid);
+            self.holder_ended(pid, started);
+        }
+        // Each ends in a step of its own.
+        for _ in 0..2 + world::HOLDERS.len() {
             self.world.now += LONG_MS;
             self.pond.tick(&mut self.world);
         }
@@ -457,7 +479,7 @@ impl Play {
                     assert!(!made.deleted && !made.ephemeral, "{made:?} is over");
                     assert!(made.expires_boot_ms.is_none_or(|at| at > now), "{made:?} is late");
                     assert!(
-                        made.linger_ms.is_none_or(|for_ms| for_ms > LONG_MS),
+                        made.held || made.linger_ms.is_none_or(|for_ms| for_ms > LONG_MS),
                         "{made:?} lingers"
                     );
                 }

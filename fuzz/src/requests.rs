@@ -2,8 +2,8 @@
 
 use millpond_wire::message::{
     Claim, GroupJoin, GroupLimit, GroupSet, LeaseClaim, Life, MoveWork, PartSpec, Rename,
-    RequestBody, Target, TensorAdopt, TensorCreate, TensorGet, TensorMove, TensorPublish,
-    VersionCommit, VersionGet, VersionStage, WAIT_FOREVER,
+    RequestBody, Target, TensorAdopt, TensorCreate, TensorGet, TensorHold, TensorMove,
+    TensorPublish, VersionCommit, VersionGet, VersionStage, WAIT_FOREVER,
 };
 use millpond_wire::{
     Audience, ClientId, ContentHash, Dtype, GroupName, HANDLE_BYTES, LeaseId, Mode, Shape,
@@ -219,6 +219,8 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) 
                     128..240 => decide.pick(&[TransportKind::Ipc, TransportKind::Mempool]),
                     240.. => TransportKind::Fabric,
                 },
+                // Of a byte that was there before, so that old inputs keep their meaning.
+                hold: (kind % 8 == 5).then(|| hold_token(kind >> 4 & 3)),
             })
         }
         4..=6 => RequestBody::TensorGet(TensorGet {
@@ -259,9 +261,27 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) 
         },
         23 => RequestBody::Upgrade { program: decide.pick(&["", "/usr/bin/other"]).to_owned() },
         _ => match decide.byte() {
+            224.. => of_holds(decide),
             128.. => adopt(decide),
             kind => other(kind % 7, decide),
         },
+    }
+}
+
+fn hold_token(number: u8) -> Token {
+    Token(Uuid::from_u128(700 + u128::from(number)))
+}
+
+fn of_holds(decide: &mut Bytes<'_>) -> RequestBody {
+    let target = target(decide);
+    if decide.byte() % 8 == 7 {
+        return RequestBody::TensorPeek(target);
+    }
+    let pid = decide.flag().then(|| decide.pick(&crate::world::HOLDERS));
+    let hold = TensorHold { target, pid, token: hold_token(decide.byte() % 32) };
+    match decide.flag() {
+        true => RequestBody::TensorHold(hold),
+        false => RequestBody::TensorUnhold(hold),
     }
 }
 

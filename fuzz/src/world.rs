@@ -4,12 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use millpond_daemon::accounts::{AllTerms, Resource};
 use millpond_daemon::policy::{
-    Caps, ConnId, Device, GroupAsk, Held, HoldError, MoverLimits, Pond, PortError, Ports,
+    Caps, ConnId, Device, GroupAsk, Held, HoldError, HolderSeen, MoverLimits, Pond, PortError,
+    Ports,
 };
 use millpond_host::channel::ToHost;
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{LeaseClaim, Proof, Reply, ReplyBody};
-use millpond_wire::record::Record;
+use millpond_wire::record::{HolderProcess, Record};
 use millpond_wire::{
     Backing, ClientId, GpuUuid, HostId, SlabId, TensorId, Transport, TransportKind, caps,
 };
@@ -33,7 +34,9 @@ pub const LIMITS: Caps = Caps {
         .with(Resource::Waits, 4)
         .with(Resource::Moves, 3)
         .with(Resource::MoveBytes, 4 << 20)
-        .with(Resource::Events, 16),
+        .with(Resource::Events, 16)
+        .with(Resource::Holds, 6)
+        .with(Resource::Holders, 2),
     // Who may upgrade without the admin socket.
     own_user: 1,
     tensors: 7,
@@ -43,6 +46,9 @@ pub const LIMITS: Caps = Caps {
     recycle_bytes: 80 << 20,
     movers: MoverLimits { patience_ms: 1000, idle_ms: 500 },
 };
+
+/// Numbers of processes without a connection.
+pub const HOLDERS: [u32; 3] = [71, 72, 73];
 
 /// What a daemon's surroundings remember.
 #[derive(Default)]
@@ -85,6 +91,8 @@ pub struct World {
     pub movers: Movers,
     /// Hosts, and what each keeps.
     pub hosts: Hosts,
+    /// Processes without a connection that run, and when they started.
+    pub holders: HashMap<u32, u64>,
     /// Messages that every connection has waiting.
     pub backlog: usize,
     /// The last descriptor.
@@ -114,6 +122,7 @@ impl World {
             failed: self.failed,
             movers: self.movers.after_death(&self.held),
             hosts: self.hosts.after_death(&self.held),
+            holders: self.holders.clone(),
             last_fd: self.last_fd,
             last_id: self.last_id,
             ..World::default()
@@ -229,6 +238,19 @@ impl Ports for World {
     }
 
     fn unwatch(&mut self, _client: ClientId) {}
+
+    fn watch_holder(&mut self, pid: u32, started: Option<u64>) -> HolderSeen {
+        let Some(now) = self.holders.get(&pid).copied() else { return HolderSeen::NoSuch };
+        if self.unwatchable {
+            return HolderSeen::Short("no descriptors".to_owned());
+        }
+        if started.is_some_and(|started| started != now) {
+            return HolderSeen::NoSuch;
+        }
+        HolderSeen::Watched(now)
+    }
+
+    fn unwatch_holder(&mut self, _process: HolderProcess) {}
 
     fn ask_group(&mut self, ask: GroupAsk) {
         self.group_asks.push(ask);

@@ -80,6 +80,7 @@ fn create(shape: &[u64]) -> RequestBody {
         lease: None,
         life: millpond::Life::default(),
         transport: millpond_wire::TransportKind::Vmm,
+        hold: None,
     })
 }
 

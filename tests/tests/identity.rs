@@ -57,6 +57,7 @@ fn create(name: &str, lease: u64) -> RequestBody {
         lease: Some(LeaseId(lease)),
         life: Life::default(),
         transport: millpond_wire::TransportKind::Vmm,
+        hold: None,
     })
 }
 

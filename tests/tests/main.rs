@@ -16,6 +16,7 @@ mod faults;
 mod gone;
 mod groups;
 mod half_dead;
+mod holds;
 mod hostile;
 mod identity;
 mod kills;

@@ -37,15 +37,15 @@ fn plain(pond: &TestPond, (name, text): (&str, &str)) -> Command {
     command
 }
 
-struct Plain {
-    child: Child,
+pub(super) struct Plain {
+    pub(super) child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
 }
 
 impl Plain {
     /// Starts it with a handle. Returns it with the driver's answer to the open.
-    fn start(pond: &TestPond, arguments: &[&str]) -> (Self, String) {
+    pub(super) fn start(pond: &TestPond, arguments: &[&str]) -> (Self, String) {
         let mut command = plain(pond, IPC_READER);
         let command = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -61,7 +61,7 @@ impl Plain {
         line.trim_end().to_owned()
     }
 
-    fn ask(&mut self, line: &str) -> String {
+    pub(super) fn ask(&mut self, line: &str) -> String {
         writeln!(self.to, "{line}").unwrap();
         self.hear()
     }
@@ -85,12 +85,12 @@ fn handle(worker: &mut Worker, name: &str) -> [String; 4] {
     words.try_into().unwrap()
 }
 
-fn hosts(pond: &TestPond) -> Vec<u32> {
+pub(super) fn hosts(pond: &TestPond) -> Vec<u32> {
     pond.status().hosts.iter().map(|host| host.pid).collect()
 }
 
 /// Kills a process that may be gone already.
-fn end(pid: u32) {
+pub(super) fn end(pid: u32) {
     if let Ok(process) = Process::open(pid) {
         process.kill();
         assert!(process.wait(PATIENCE), "process {pid} does not end");
@@ -108,7 +108,7 @@ fn is_empty(accounts: &Accounts) -> bool {
     accounts.slab_bytes == 0 && accounts.leases == 0 && accounts.tensors == 0
 }
 
-fn assert_empty(pond: &TestPond) {
+pub(super) fn assert_empty(pond: &TestPond) {
     eventually("an empty pond", || is_empty(&pond.accounts()).then_some(()));
     eventually_equal("no hosts", &Vec::<u32>::new(), || hosts(pond));
 }

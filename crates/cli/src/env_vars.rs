@@ -50,6 +50,14 @@ const OWN: &[Variable] = &[
         name: BIN,
         meaning: "Set for companion programs: the path of the `millpond` program that started them",
     },
+    Variable {
+        name: millpond_console::companions::URL_VARIABLE,
+        meaning: "Where Redis is, for `redis` and `ls --all-nodes`; several with commas",
+    },
+    Variable {
+        name: millpond_console::companions::PREFIX_VARIABLE,
+        meaning: "What every key in Redis begins with, as with `redis --prefix`",
+    },
     Variable { name: "NO_COLOR", meaning: "Not empty: no colour, unless `--color always`" },
 ];
 

@@ -76,6 +76,17 @@ fn a_companion_gets_the_words_and_knows_the_program() {
 }
 
 #[test]
+fn tensors_of_all_nodes_are_listed_by_the_companion_for_redis() {
+    let installed = Installed::new();
+    let words = ["ls", "--all-nodes", "--json", "-q"];
+    let ran = installed.run(&words[..2]);
+    assert_eq!(ran.code, Some(127), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cargo build --release -p millpond-redis"), "{}", ran.stderr);
+    installed.script("libexec/millpond/millpond-redis", "for word; do echo \"[$word]\"; done");
+    assert_eq!(installed.says(&words), "[ls]\n[--json]\n[--quiet]\n");
+}
+
+#[test]
 fn exit_code_streams_and_signals_are_the_companions_own() {
     let installed = Installed::new();
     installed.script("bin/millpond-cat", "cat; echo aside >&2; exit 42");

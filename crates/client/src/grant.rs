@@ -32,6 +32,16 @@ pub(crate) fn without_lease(what: &'static str, answer: Answer) -> Result<Tensor
     Ok(grant.info)
 }
 
+/// A tensor, how its memory is reached, and its event.
+pub(crate) type Handed = (TensorInfo, Transport, Option<Handle>);
+
+/// What opens a tensor's memory in other programs, without a lease.
+pub(crate) fn handle(what: &'static str, answer: Answer) -> Result<Handed> {
+    let ReplyBody::Tensor(grant) = &answer.body else { return Err(not_an_answer(what)) };
+    let (transport, event) = (grant.backing.transport, grant.event);
+    Ok((without_lease(what, answer)?, transport, event))
+}
+
 /// A tensor with the lease that was asked for, and what its memory is reached by.
 pub(crate) fn with_lease(
     what: &'static str,

@@ -85,6 +85,7 @@ mod get;
 mod grant;
 mod groups;
 mod handle;
+mod holds;
 mod lead;
 mod lease_guard;
 mod line;
@@ -141,8 +142,8 @@ pub use millpond_wire::{
     Audience, CacheId, ClientId, ContentHash, Dtype, Epoch, ErrorKind, Failure, GpuUuid, GroupName,
     GroupNameError, Holder, LeaseId, LeaseTarget, Mode, ModelNameError, ModelRef, NameError,
     PondId, Remedy, Shape, ShapeError, SlabId, Survives, TensorId, TensorName, TensorRef,
-    TensorState, TransportKind, UnknownDtype, VersionId, VersionState, VersionTag, VersionTarget,
-    manifest, runtime_dir,
+    TensorState, Token, TransportKind, UnknownDtype, VersionId, VersionState, VersionTag,
+    VersionTarget, manifest, runtime_dir,
 };
 pub use model::{
     AttachOptions, IntoVersion, ManifestMap, Model, ModelTensor, StageSpec, StagedTensor, Staging,

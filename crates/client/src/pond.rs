@@ -116,6 +116,7 @@ impl Pond {
         let lease = core.link.new_lease();
         let request = spec.into_request(Some(lease))?;
         let (made, deadline) = (request.tensor, self.deadline(Duration::ZERO));
+        let held = request.hold.and_then(|_| request.name.clone());
         let body = RequestBody::TensorCreate(request);
         let ask = Ask { what: WHAT, body, lease: Some(lease), deadline, waits_until: None };
         let answer = core.link.call(ask, None)?;
@@ -127,7 +128,11 @@ impl Pond {
             }
             Err(error) => {
                 // Nobody could ever use it; one that was there before has another identity.
-                let _ = self.delete(made);
+                if self.delete(made).is_err()
+                    && let Some(name) = held
+                {
+                    self.give_up(name.as_str(), None);
+                }
                 Err(error)
             }
         }

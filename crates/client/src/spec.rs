@@ -5,7 +5,7 @@ use std::time::Duration;
 pub(crate) use millpond_client_core::wait_ms;
 use millpond_wire::message::{LeaseInfo, Life, TensorCreate, TensorInfo};
 use millpond_wire::{
-    Audience, Dtype, GpuUuid, LeaseId, Mode, Shape, TensorId, TensorName, TransportKind,
+    Audience, Dtype, GpuUuid, LeaseId, Mode, Shape, TensorId, TensorName, Token, TransportKind,
 };
 
 use crate::Result;
@@ -30,6 +30,7 @@ pub struct TensorSpec {
     zero: bool,
     life: Life,
     transport: TransportKind,
+    hold: Option<Token>,
 }
 
 impl TensorSpec {
@@ -50,6 +51,7 @@ impl TensorSpec {
             zero: false,
             life: Life::default(),
             transport: TransportKind::Vmm,
+            hold: None,
         }
     }
 
@@ -91,6 +93,15 @@ impl TensorSpec {
         self
     }
 
+    /// Made to be held: it lives as long as somebody holds it, see [`Pond::hold`](crate::Pond::hold).
+    /// The creation is its first hold, by nobody in particular; of a tensor that is there already, and
+    /// is the same, it is one hold more. The same token again holds nothing more. Of use for the
+    /// transport [`TransportKind::Ipc`], and not together with [`TensorSpec::ephemeral`].
+    pub fn held(mut self, token: Token) -> Self {
+        self.hold = Some(token);
+        self
+    }
+
     /// The GPU that was asked for.
     pub(crate) fn wanted_device(&self) -> Option<GpuUuid> {
         self.device
@@ -112,6 +123,7 @@ impl TensorSpec {
             lease,
             life: self.life,
             transport: self.transport,
+            hold: self.hold,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! What must be true when everything has come to rest.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -34,6 +35,7 @@ impl World {
         self.check_versions(&books)?;
         self.check_accounts(&books)?;
         self.check_homes(&books)?;
+        self.check_holds(&books)?;
         self.check_groups()?;
         self.check_caches()?;
         self.check_bytes(&books)?;
@@ -116,6 +118,7 @@ impl World {
             let kept = self.faulted
                 || is_there(info.state)
                 || info.leases > 0
+                || info.holds.is_some_and(|holds| holds > 0)
                 || self.sleeper_may_hold(info.user, info.slab.0);
             ensure(kept, "memory goes with its last lease", || format!("{info:?}"))?;
         }
@@ -239,7 +242,12 @@ impl World {
             }
         }
         let mut other = SimPorts::new(
-            Around { mutation: None, trace: Trace::default(), ..self.around() },
+            Around {
+                mutation: None,
+                trace: Trace::default(),
+                holders: Rc::new(RefCell::new(self.holders.borrow().clone())),
+                ..self.around()
+            },
             Rng::new(0),
             Rc::default(),
             held.clone(),

@@ -15,6 +15,7 @@ impl World {
             sizes: self.sizes,
             models: self.models,
             transports: self.transports,
+            holds: self.has_holds,
             card: &mut self.card,
             legacy: &self.legacy,
             trace: &self.trace,

@@ -95,6 +95,7 @@ impl World {
             swaps: Rc::clone(&self.swaps),
             borrowed: Rc::clone(&self.borrowed),
             groups: Rc::clone(&self.groups),
+            holders: Rc::clone(&self.holders),
             trace: self.trace.clone(),
         }
     }
@@ -107,6 +108,9 @@ impl World {
         let dead = running.ports.dead;
         let twice = running.ports.swapped_twice.take();
         ensure(twice.is_none(), "a swap happens once", || format!("{twice:?}"))?;
+        if let Some(broken) = self.holders.borrow_mut().broken.take() {
+            return Err(broken);
+        }
         for (pid, reply, fds) in sent {
             if let ReplyBody::Version(grant) = &reply.body {
                 if grant.lease.is_some() {
@@ -122,6 +126,10 @@ impl World {
             }
             if let ReplyBody::AdoptedFreed(tensor) = &reply.body {
                 self.check_lent_is_free(*tensor)?;
+            }
+            // It may be gone, and its memory another's.
+            if matches!(&reply.body, ReplyBody::Tensor(grant) if grant.info.holds == Some(0)) {
+                continue;
             }
             let memory = self.handed_out(&reply.body, &fds);
             if let ReplyBody::Tensor(grant) = &reply.body {

@@ -22,6 +22,7 @@ mod clients;
 mod daemon;
 mod driver_thread;
 mod groups;
+mod holders;
 mod homes;
 mod hosts;
 mod keeper;

@@ -112,6 +112,12 @@ mutations! {
     AdoptedWithoutProof "adopted-without-proof",
     /// The next daemon takes adopted memory for memory of the pond.
     AdoptedRecycled "adopted-recycled",
+    /// The record of a hold does not say which request it was.
+    HoldTokenForgotten "hold-token-forgotten",
+    /// The end of a process that tensors are held for is not told to the policy.
+    HolderDeathUnnoticed "holder-death-unnoticed",
+    /// The next daemon takes any process for a holder that has its number.
+    HolderNumberTrusted "holder-number-trusted",
 }
 
 impl Mutation {

@@ -63,6 +63,8 @@ pub struct Known {
     pub published: bool,
     /// Its owner has asked for its end, or for another of its name.
     pub may_be_gone: bool,
+    /// It lives as long as it is held.
+    pub held: bool,
     /// Its owner was told that it is deleted.
     pub deleted: bool,
     /// Answers that said no to its creation.
@@ -147,7 +149,8 @@ impl Oracle {
             part: false,
             created: false,
             published: false,
-            may_be_gone: false,
+            may_be_gone: create.hold.is_some(),
+            held: create.hold.is_some(),
             deleted: false,
             refusals: 0,
             sends: 0,
@@ -180,6 +183,7 @@ impl Oracle {
             created: false,
             published: false,
             may_be_gone: false,
+            held: false,
             deleted: false,
             refusals: 0,
             sends: 0,

@@ -7,19 +7,20 @@ use std::rc::Rc;
 use millpond_daemon::budget::Charges;
 use millpond_daemon::journal::write_frame;
 use millpond_daemon::policy::{
-    ConnId, DriverFailure, GroupAsk, Held, HoldError, KeeperRoom, PortError, Ports,
+    ConnId, DriverFailure, GroupAsk, Held, HoldError, HolderSeen, KeeperRoom, PortError, Ports,
 };
 use millpond_host::channel::ToHost;
 use millpond_keeper::channel::{HoldKey, Message};
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
-use millpond_wire::record::Record;
+use millpond_wire::record::{HolderProcess, Record};
 use millpond_wire::{Backing, ClientId, GpuUuid, HostId, SlabId, Token, TransportKind};
 use uuid::Uuid;
 
 use crate::book::{Book, BookAsk};
 use crate::card::{Fd, File};
 use crate::driver_thread::{Ask, Told};
+use crate::holders::SharedHolders;
 use crate::hosts::HostEnd;
 use crate::ledger::SharedGroups;
 use crate::movers::SharedWire;
@@ -41,6 +42,7 @@ pub struct Around {
     /// What was recorded as borrowed, by whichever daemon.
     pub borrowed: Rc<RefCell<Borrowed>>,
     pub groups: SharedGroups,
+    pub holders: SharedHolders,
     pub trace: Trace,
 }
 
@@ -74,6 +76,9 @@ pub struct SimPorts {
     pub ended: Vec<ConnId>,
     /// Processes that are watched.
     pub watched: BTreeMap<ClientId, u32>,
+    /// Processes whose end is watched for holds.
+    pub watched_holders: BTreeSet<HolderProcess>,
+    pub holders: SharedHolders,
     /// To the mover, while its channel is open.
     pub mover: Option<SharedWire>,
     /// Processes that were killed in this event.
@@ -134,7 +139,7 @@ impl SimPorts {
         held: BTreeMap<HoldKey, Fd>,
         channel: SharedChannel,
     ) -> Self {
-        let Around { clock, gone, mutation, swaps, borrowed, groups, trace } = around;
+        let Around { clock, gone, mutation, swaps, borrowed, groups, holders, trace } = around;
         let length = journal.borrow().len();
         Self {
             clock,
@@ -146,6 +151,8 @@ impl SimPorts {
             conns: BTreeMap::new(),
             ended: Vec::new(),
             watched: BTreeMap::new(),
+            watched_holders: BTreeSet::new(),
+            holders,
             mover: None,
             killed: Vec::new(),
             wanted_movers: Vec::new(),
@@ -257,7 +264,8 @@ impl SimPorts {
 
     fn append(&mut self, record: &Record) -> Result<(), PortError> {
         let mut frame = Vec::new();
-        let payload = record.encode(&mut self.builder);
+        let written = self.as_written(record);
+        let payload = written.encode(&mut self.builder);
         write_frame(&mut frame, payload).map_err(|error| PortError(error.to_string()))?;
         match self.life() {
             Life::Lives => {}
@@ -278,6 +286,7 @@ impl SimPorts {
         self.trace.say(|| format!("    journal {record:?}"));
         self.journal.borrow_mut().extend_from_slice(&frame);
         self.length += frame.len();
+        self.holders.borrow_mut().record(record);
         Ok(())
     }
 
@@ -448,6 +457,14 @@ impl Ports for SimPorts {
 
     fn unwatch(&mut self, client: ClientId) {
         self.watched.remove(&client);
+    }
+
+    fn watch_holder(&mut self, pid: u32, started: Option<u64>) -> HolderSeen {
+        self.see_holder(pid, started)
+    }
+
+    fn unwatch_holder(&mut self, process: HolderProcess) {
+        self.watched_holders.remove(&process);
     }
 
     fn ask_group(&mut self, ask: GroupAsk) {

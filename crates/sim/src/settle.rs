@@ -170,6 +170,7 @@ impl World {
             }
         }
         self.ghosts.clear();
+        self.holders.borrow_mut().running.clear();
         self.settle()?;
         self.delete_everything(|_| false)?;
         self.check_adopted_gone()?;

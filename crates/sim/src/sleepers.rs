@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use millpond_wire::ErrorKind;
-use millpond_wire::message::{ReplyBody, VersionState};
+use millpond_wire::message::{ReplyBody, TensorInfo, VersionState};
 use millpond_wire::record::Record;
 use uuid::Uuid;
 
@@ -122,7 +122,8 @@ impl World {
         self.delete_everything(is_current)?;
         self.settle()?;
         let Books { tensors, models, .. } = self.books()?;
-        for info in tensors.iter().filter(|info| info.leases == 0) {
+        let is_unused = |info: &&TensorInfo| info.leases == 0 && info.holds.unwrap_or(0) == 0;
+        for info in tensors.iter().filter(is_unused) {
             ensure(!is_there(info.state), "everything can be deleted", || format!("{info:?}"))?;
             let kept = self.sleeper_may_hold(info.user, info.slab.0);
             ensure(kept, ONLY_ITS_OWN, || format!("{info:?}"))?;

@@ -119,6 +119,7 @@ impl Oracle {
             created: false,
             published: false,
             may_be_gone: true,
+            held: false,
             deleted: false,
             refusals: 0,
             sends: 0,

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use millpond_daemon::policy::ConnId;
 use millpond_keeper::channel::HoldKey;
+use millpond_wire::record::HolderProcess;
 use millpond_wire::{ClientId, GpuUuid, GroupName, HostId, LeaseId, SlabId, Token};
 
 use crate::caches::{self, CacheProcess, Leaving};
@@ -13,6 +14,7 @@ use crate::card::{Card, Fd, Memory};
 use crate::client::{Client, Sizes};
 use crate::daemon::Daemon;
 use crate::groups::Expected;
+use crate::holders::{self, SharedHolders};
 use crate::homes;
 use crate::hosts::Host;
 use crate::keeper::Keeper;
@@ -113,6 +115,9 @@ pub struct World {
     /// Every host that ever was.
     pub hosts: Vec<Host>,
     pub legacy: SharedLegacy,
+    /// Clients hold tensors for others.
+    pub has_holds: bool,
+    pub holders: SharedHolders,
     /// Leases that were ever granted, and to which process.
     pub granted: BTreeSet<(u32, LeaseId)>,
 }
@@ -165,6 +170,8 @@ enum Action {
     CacheEnds,
     DriverFrees(usize),
     BookLooks,
+    HolderChanges(u32),
+    HolderGone(HolderProcess),
 }
 
 impl World {
@@ -201,6 +208,10 @@ impl World {
             plan.add_homes(rng);
             let contexts = [0, 4 << 20, 16 << 20];
             context_bytes = rng.pick(&contexts).copied().unwrap_or(0);
+        }
+        let has_holds = holders::drawn(seed).is_some();
+        if has_holds {
+            plan.steps += 60;
         }
         let nap = sleepers::nap(seed, plan.steps);
         let held = [HoldKey::listen("sock"), Ok(HoldKey::folder_lock())];
@@ -247,9 +258,14 @@ impl World {
             hosts: Vec::new(),
             legacy: SharedLegacy::default(),
             granted: BTreeSet::new(),
+            has_holds,
+            holders: SharedHolders::default(),
         };
         if let Some(rng) = with_caches {
             world.make_cached_group(rng);
+        }
+        for pid in holders::PIDS {
+            world.holders.borrow_mut().start(pid);
         }
         for _ in 0..2 {
             world.start_client();
@@ -336,6 +352,11 @@ impl World {
             }
         }
         self.daemon_actions(&mut actions);
+        let gone = self.gone_holders().into_iter();
+        actions.extend(gone.map(|process| (Action::HolderGone(process), 3)));
+        if self.busy && self.has_holds {
+            actions.extend(holders::PIDS.map(|pid| (Action::HolderChanges(pid), 1)));
+        }
         if self.has_groups {
             self.group_actions(&mut actions);
         }
@@ -565,6 +586,8 @@ impl World {
             Action::CacheEnds => self.kill_some_cache(),
             Action::DriverFrees(process) => self.driver_frees(process),
             Action::BookLooks => self.look_at_pressure(),
+            Action::HolderChanges(pid) => self.holder_changes(pid),
+            Action::HolderGone(process) => self.holder_gone(process)?,
         }
         Ok(())
     }

@@ -289,3 +289,19 @@ fn adopted_recycled() {
         ("adopted memory goes with its tensor", "adopted memory is used for nothing else");
     noticed(Mutation::AdoptedRecycled, &[goes, nothing]);
 }
+
+#[test]
+fn hold_token_forgotten() {
+    let (ended, once) = ("a hold ends with its process", "a hold happens once");
+    noticed(Mutation::HoldTokenForgotten, &[once, ended, REPLAYS]);
+}
+
+#[test]
+fn holder_death_unnoticed() {
+    noticed(Mutation::HolderDeathUnnoticed, &["who is gone holds nothing"]);
+}
+
+#[test]
+fn holder_number_trusted() {
+    noticed(Mutation::HolderNumberTrusted, &["who is gone holds nothing"]);
+}

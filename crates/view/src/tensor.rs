@@ -54,6 +54,8 @@ data! { $
         survives: Text<Survives>,
         /// The process that keeps its memory; nothing where descriptors do.
         home_pid: Option<u32>,
+        /// How many holds keep it; nothing where it was not made to be held.
+        holds: Option<u64>,
     }
 }
 
@@ -103,6 +105,7 @@ impl From<&TensorInfo> for Tensor {
             adopted: info.adopted,
             survives: Text(info.survives),
             home_pid: (info.home_pid != 0).then_some(info.home_pid),
+            holds: info.holds,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -24,6 +24,20 @@ impl Process {
         let raw = i32::try_from(pid).ok().and_then(Pid::from_raw);
         let raw = raw.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
         Ok(Self { pid, pidfd: pidfd_open(raw, PidfdFlags::empty())? })
+    }
+
+    /// When it started, in ticks since the machine did: no other process has both this and its number.
+    ///
+    /// # Errors
+    /// It is gone, or may not be looked at.
+    pub fn started(&self) -> io::Result<u64> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid))?;
+        let started = started_in(&stat);
+        // What was read is this one's if it is there still.
+        if self.wait(Duration::ZERO)? {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        started.ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
     /// `kill -9`.
@@ -61,6 +75,18 @@ impl Process {
     }
 }
 
+impl AsFd for Process {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+}
+
+/// The twenty-second field. The second is a name that may have spaces and brackets of its own.
+fn started_in(stat: &str) -> Option<u64> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
 /// Every other process with such a variable (`NAME=value`) in its environment.
 #[must_use]
 pub fn with_variable(is_wanted: impl Fn(&[u8]) -> bool) -> Vec<Process> {
@@ -76,4 +102,31 @@ pub fn with_variable(is_wanted: impl Fn(&[u8]) -> bool) -> Vec<Process> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_time_is_found_behind_any_name() {
+        let rest = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 1234 20 21";
+        for name in ["sh", "a b", ") S 1 (", ""] {
+            assert_eq!(started_in(&format!("7 ({name}) {rest}")), Some(1234), "{name}");
+        }
+        assert_eq!(started_in("7 (sh) S 1"), None);
+        assert_eq!(started_in(""), None);
+    }
+
+    #[test]
+    fn a_process_that_has_ended_has_no_start_time() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let process = Process::open(child.id()).unwrap();
+        let started = process.started().unwrap();
+        assert_eq!(Process::open(child.id()).unwrap().started().unwrap(), started);
+        child.kill().unwrap();
+        assert!(process.wait(Duration::from_secs(10)).unwrap());
+        assert_eq!(process.started().unwrap_err().kind(), io::ErrorKind::NotFound);
+        child.wait().unwrap();
+    }
 }

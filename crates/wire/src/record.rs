@@ -5,6 +5,7 @@
 //! here are the list of records and the two matches over it.
 
 mod client;
+mod hold;
 mod host;
 mod pond;
 mod slab;
@@ -21,6 +22,7 @@ use crate::{
 };
 
 pub use client::ClientRecord;
+pub use hold::{HoldRecord, HoldTold, HolderProcess};
 pub use host::HostRecord;
 pub use pond::DeviceRecord;
 pub use slab::SlabRecord;
@@ -106,6 +108,10 @@ pub enum Record {
     HostMade(HostRecord),
     /// That process is gone.
     HostGone(HostId),
+    /// Holds on a tensor have changed.
+    HoldChanged(HoldRecord),
+    /// A request about holds was done before this journal began.
+    HoldTold(HoldTold),
     /// A kind that this version does not know.
     Unknown,
 }
@@ -180,6 +186,8 @@ fn write(record: &Record) -> Option<fb::Body> {
         }
         R::HostMade(host) => B::HostMade(Box::new(host::write_made(host))),
         R::HostGone(host) => B::HostGone(Box::new(host::write_gone(*host))),
+        R::HoldChanged(hold) => B::HoldChanged(Box::new(hold::write_changed(hold))),
+        R::HoldTold(told) => B::HoldTold(Box::new(hold::write_told(told))),
         R::Unknown => return None,
     })
 }
@@ -212,6 +220,8 @@ fn read(body: fb::BodyRef<'_>) -> Read<Record> {
         B::Renamed(it) => tensor::read_renamed(it),
         B::HostMade(it) => host::read_made(it).map(R::HostMade),
         B::HostGone(it) => uuid("host", it.host()?).map(HostId).map(R::HostGone),
+        B::HoldChanged(it) => hold::read_changed(it).map(R::HoldChanged),
+        B::HoldTold(it) => hold::read_told(it).map(R::HoldTold),
     }
 }
 

@@ -94,6 +94,7 @@ EventKind = Literal[
     "host_lost",
     "tensor_adopted",
     "tensor_orphaned",
+    "hold_ended",
 ]
 """What happened."""
 
@@ -276,6 +277,8 @@ class TensorInfo:
     """What its memory survives."""
     home_pid: int | None
     """The process that keeps its memory; ``None`` where descriptors do."""
+    holds: int | None
+    """How many holds keep it; ``None`` where it was not made to be held."""
 
 @final
 class Life:

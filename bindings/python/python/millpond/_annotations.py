@@ -56,6 +56,7 @@ EventKind = Literal[
     "host_lost",
     "tensor_adopted",
     "tensor_orphaned",
+    "hold_ended",
 ]
 
 

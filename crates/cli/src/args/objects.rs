@@ -17,6 +17,7 @@ Examples:
   millpond ls 'llama*'                names that match
   millpond ls --sort size             largest first
   millpond ls -q                      only names, as `rm` takes them
+  millpond ls --all-nodes             of all machines that share a Redis
   millpond ls --json | jq -r '.objects[] | select(.users == 0).name'")]
 pub struct ListArgs {
     /// Only names with this prefix, or that match this pattern
@@ -28,6 +29,9 @@ pub struct ListArgs {
     /// Also show deleted tensors that programs still hold
     #[arg(short, long)]
     pub all: bool,
+    /// List the tensors of all machines that share the Redis of `MILLPOND_REDIS_URL`
+    #[arg(long, conflicts_with_all = ["pattern", "sort", "all", "no_trunc"])]
+    pub all_nodes: bool,
     /// Show long cells whole
     #[arg(long)]
     pub no_trunc: bool,

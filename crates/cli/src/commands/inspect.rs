@@ -53,7 +53,8 @@ pub fn show_holders(leases: &[LeaseInfo], all: u32, printer: &Printer) -> Outcom
 fn facts(info: &TensorInfo) -> Vec<(&'static str, String)> {
     let exact = |bytes: u64| format!("{} ({} bytes)", units::bytes(bytes), units::thousands(bytes));
     let age = units::age(info.created_unix_ms);
-    vec![
+    let holds = info.holds.map(|holds| ("holds", holds.to_string()));
+    let mut facts = vec![
         ("name", info.name.as_ref().map_or("-".to_owned(), ToString::to_string)),
         ("id", info.tensor.to_string()),
         ("owner", format!("{} ({})", users::name(info.user), info.user)),
@@ -69,7 +70,9 @@ fn facts(info: &TensorInfo) -> Vec<(&'static str, String)> {
         ("transport", transport(info)),
         ("survives", survives(info)),
         ("leases", info.leases.to_string()),
-    ]
+    ];
+    facts.extend(holds);
+    facts
 }
 
 /// How its memory is shared, and whether another program made it.
@@ -96,7 +99,11 @@ fn survives(info: &TensorInfo) -> String {
 
 /// Everything that ends it.
 fn life(info: &TensorInfo) -> String {
-    let first = if info.ephemeral { "until its creator's process ends" } else { "until deleted" };
+    let first = match (info.ephemeral, info.holds) {
+        (true, _) => "until its creator's process ends",
+        (false, Some(_)) => "until its last hold ends",
+        (false, None) => "until deleted",
+    };
     let Life { ttl_ms, linger_ms, accesses } = info.life;
     // Milliseconds do not matter to who reads this.
     let span = |ms: u64| units::span(if ms < 10_000 { ms } else { ms / 1000 * 1000 });
@@ -134,6 +141,18 @@ mod tests {
 
     use super::*;
     use crate::commands::tensor::samples;
+
+    #[test]
+    fn holds_are_shown_where_a_tensor_lives_by_them() {
+        let shown = |info: &TensorInfo| {
+            let fact = facts(info).into_iter().find(|(name, _)| *name == "holds");
+            (fact.map(|(_, value)| value), life(info))
+        };
+        let usual = samples::info(None, 7);
+        assert_eq!(shown(&usual), (None, "until deleted".to_owned()));
+        let held = TensorInfo { holds: Some(2), ..usual };
+        assert_eq!(shown(&held), (Some("2".to_owned()), "until its last hold ends".to_owned()));
+    }
 
     #[test]
     fn what_memory_survives_is_told_with_the_process_that_it_depends_on() {

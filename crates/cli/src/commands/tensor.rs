@@ -184,6 +184,7 @@ pub mod samples {
             adopted: false,
             survives: Survives::Everything,
             home_pid: 0,
+            holds: None,
         }
     }
 }

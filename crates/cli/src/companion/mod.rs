@@ -65,7 +65,11 @@ pub fn missing(name: &str) -> Report {
         "the program 'millpond-{name}' was not found beside 'millpond', in '../libexec/millpond' or \
          in PATH"
     );
-    let hint = "it comes with the wheel; from a checkout, `cargo build --workspace` makes it";
+    let hint = match name {
+        // What it stands on would make every wheel wait.
+        "redis" => "from a checkout, `cargo build --release -p millpond-redis` makes it",
+        _ => "it comes with the wheel; from a checkout, `cargo build --workspace` makes it",
+    };
     Report::new(Code::NoProgram, message).hint(hint)
 }
 

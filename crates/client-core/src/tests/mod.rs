@@ -164,6 +164,7 @@ fn unnamed(tensor: TensorId, lease: LeaseId) -> Ask {
         lease: Some(lease),
         life: Life::default(),
         transport: millpond_wire::TransportKind::Vmm,
+        hold: None,
     };
     Ask { lease: Some(lease), ..Ask::new(RequestBody::TensorCreate(create)) }
 }

@@ -57,6 +57,7 @@ pub(crate) fn info(name: &str) -> TensorInfo {
         adopted: false,
         survives: Survives::Everything,
         home_pid: 0,
+        holds: None,
     }
 }
 

@@ -2,6 +2,7 @@
 //! sides need them: the companion parses, and `millpond` has them in its man pages and completions.
 
 mod bench;
+mod redis;
 
 use clap::{Args, Command};
 
@@ -9,6 +10,7 @@ use crate::STYLES;
 use crate::args::Global;
 
 pub use bench::BenchArgs;
+pub use redis::{PREFIX_VARIABLE, RedisArgs, RedisCommand, ServerArgs, URL_VARIABLE};
 
 /// The command line of a companion in its own program, with the global flags that the core has for all.
 pub fn alone<A: Args>(name: &str) -> Command {
@@ -23,5 +25,8 @@ pub fn alone<A: Args>(name: &str) -> Command {
 
 /// The companions as commands of `millpond`.
 pub fn shipped() -> Vec<Command> {
-    vec![BenchArgs::augment_args(Command::new("bench"))]
+    vec![
+        BenchArgs::augment_args(Command::new("bench")),
+        RedisArgs::augment_args(Command::new("redis")),
+    ]
 }

@@ -28,6 +28,10 @@ pub enum Resource {
     Groups,
     /// Groups without a name, which end with their program: a folder each.
     Runs,
+    /// Holders of tensors: each process on each tensor is one, however often it holds it.
+    Holds,
+    /// Processes whose end is watched for holds: a descriptor each.
+    Holders,
 }
 
 struct Row {
@@ -134,10 +138,24 @@ const ROWS: [Row; Resource::COUNT] = [
         way_out: "run the programs in one group: `millpond run --group NAME --limit ... -- \
                   PROGRAM`",
     },
+    Row {
+        name: "holds",
+        key: "limits.holds_per_user",
+        key_in_all: None,
+        nouns: ["held tensor", "held tensors"],
+        way_out: "give some up; `millpond tensor ls` shows the tensors",
+    },
+    Row {
+        name: "holders",
+        key: "limits.holders_per_user",
+        key_in_all: None,
+        nouns: ["process with holds", "processes with holds"],
+        way_out: "end some of them, or hold for nobody in particular",
+    },
 ];
 
 impl Resource {
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 15;
 
     /// All, in the order in which they are shown.
     pub const ALL: [Resource; Self::COUNT] = [
@@ -154,6 +172,8 @@ impl Resource {
         Resource::Events,
         Resource::Groups,
         Resource::Runs,
+        Resource::Holds,
+        Resource::Holders,
     ];
 
     pub(super) const fn index(self) -> usize {

@@ -27,6 +27,12 @@ impl<P: Ports> Pond<P> {
                 count(slab.class.owner.user, Resource::Tensors);
             }
         }
+        for (user, resource) in self.holds.users() {
+            count(user, resource);
+        }
+        if !self.holds.are_consistent() {
+            return Err("holds and holders do not say the same of each other".to_owned());
+        }
         for user in self.models.version_users() {
             count(user, Resource::Versions);
         }
@@ -52,6 +58,8 @@ impl<P: Ports> Pond<P> {
             Resource::MoveBytes,
             Resource::Groups,
             Resource::Runs,
+            Resource::Holds,
+            Resource::Holders,
         ];
         let mut said: BTreeMap<(u32, Resource), u64> = BTreeMap::new();
         for account in self.accounts.all() {

@@ -296,6 +296,8 @@ impl<P: Ports> Pond<P> {
             accesses_left: None,
             part: false,
             renamed: None,
+            held: false,
+            hold: None,
         };
         if let Err(failure) = self.commit_tensor(ports, &caller, &record, None) {
             self.slabs.let_go(ports, slab);

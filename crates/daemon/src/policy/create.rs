@@ -10,6 +10,7 @@ use millpond_wire::{
 use super::answer::{Answer, Answered, from_port, gone, now};
 use super::catalog::Tensor;
 use super::get::{lost, orphaned};
+use super::holds::no_hold_left;
 use super::leases::{Lease, Wanted, number_in_use};
 use super::owner::{Caller, Owner};
 use super::parked::{RequestId, Wish};
@@ -39,13 +40,18 @@ impl<P: Ports> Pond<P> {
             }
             return self.answer_create(ports, by, &create, target);
         }
+        if let Some(repeated) = self.repeated_create(&caller, &create)? {
+            return self.answer_create(ports, by, &create, repeated.into());
+        }
         if let Some(existing) = self.existing(&caller, &create)? {
+            self.hold_existing(ports, by, existing, &create)?;
             return self.answer_create(ports, by, &create, existing.into());
         }
         if let Some(name) = &create.name {
             self.may_take(&caller, name)?;
         }
         self.room_for_tensor(ports, &caller.owner)?;
+        self.check_first_hold(ports, &caller, &create)?;
         let bytes = create
             .shape
             .bytes(create.dtype)
@@ -124,7 +130,17 @@ impl<P: Ports> Pond<P> {
         if slab.orphan {
             return Err(orphaned(&name));
         }
+        if self.is_unheld(id) {
+            return Err(no_hold_left(&name));
+        }
         let mut differences = Vec::new();
+        if found.is_held() != create.hold.is_some() {
+            let [is, asked] = match found.is_held() {
+                true => ["lives as long as it is held", "that lasts"],
+                false => ["was not made to be held", "that is held"],
+            };
+            differences.push(format!("it {is}, you asked for one {asked}"));
+        }
         if (found.dtype, &found.shape) != (create.dtype, &create.shape) {
             differences.push(format!(
                 "it is {} {}, you asked for {} {}",
@@ -190,6 +206,7 @@ impl<P: Ports> Pond<P> {
         let (id, name) = (record.tensor, record.name.clone());
         let tensor = Tensor::made(record, ttl_ms, ports.monotonic_ms());
         self.catalog.insert(id, &caller.owner, tensor);
+        self.first_hold(id, record.hold);
         self.list_without(id);
         self.schedule(id);
         changed(ports, id, name.as_ref());
@@ -292,5 +309,7 @@ fn tensor_record(
         accesses_left: create.life.accesses,
         part: false,
         renamed: None,
+        held: create.hold.is_some(),
+        hold: create.hold,
     }
 }

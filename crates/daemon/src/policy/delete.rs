@@ -47,6 +47,7 @@ impl<P: Ports> Pond<P> {
         let user = owner.as_ref().map(|owner| owner.user);
         if let Some(owner) = owner {
             self.catalog.delete(id, &owner);
+            self.holds.tensor_deleted(id);
             if let (Some(name), Some(audience)) = (&name, audience) {
                 let now_ms = ports.monotonic_ms();
                 self.catalog.remember_end(name, &owner, audience, now_ms, why);

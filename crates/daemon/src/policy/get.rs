@@ -126,7 +126,12 @@ impl<P: Ports> Pond<P> {
         failure.hint(hint)
     }
 
-    fn usable(&self, caller: &Caller, target: &Target, mode: Mode) -> Result<TensorId, Failure> {
+    pub(super) fn usable(
+        &self,
+        caller: &Caller,
+        target: &Target,
+        mode: Mode,
+    ) -> Result<TensorId, Failure> {
         let id = self.find(caller, target)?;
         self.not_a_part(id)?;
         let tensor = self.catalog.get(id).ok_or_else(|| self.not_found(caller, target))?;

@@ -46,12 +46,17 @@ pub(super) fn left(tensor: &Tensor, leased: bool, now: u64) -> Life {
 impl<P: Ports> Pond<P> {
     /// Brings a tensor's end up to date, after anything that moves it.
     pub(super) fn schedule(&mut self, id: TensorId) {
-        self.catalog.schedule(id, self.leases.are_on(id));
+        if self.is_unheld(id) {
+            // Its delete could not be recorded, and is still to come.
+            self.catalog.end_at(id, Some(self.now_ms.saturating_add(AGAIN_MS)));
+        } else {
+            self.catalog.schedule(id, self.is_in_use(id));
+        }
     }
 
     /// The last lease on a tensor may just have ended.
     pub(super) fn unleased(&mut self, ports: &P, id: TensorId) {
-        if !self.leases.are_on(id) {
+        if !self.is_in_use(id) {
             self.catalog.unleased_since(id, ports.monotonic_ms());
             self.schedule(id);
         }
@@ -91,7 +96,10 @@ impl<P: Ports> Pond<P> {
             let Some(tensor) = self.catalog.get(id).filter(|tensor| !tensor.is_deleted()) else {
                 continue;
             };
-            if tensor.life.expires_ms.is_some_and(|at| at <= now) {
+            if self.is_unheld(id) {
+                // Its delete could not be recorded before.
+                self.end(ports, id, "its last hold has ended");
+            } else if tensor.life.expires_ms.is_some_and(|at| at <= now) {
                 let lived = match tensor.life.ttl_ms {
                     Some(ttl) => format!("its time to live of {} expired", span(ttl)),
                     None => "its time to live expired".to_owned(),
@@ -129,7 +137,7 @@ impl<P: Ports> Pond<P> {
         self.catalog.last_settled(|caller| slab.may_be_held_by(caller))
     }
 
-    fn end(&mut self, ports: &mut P, id: TensorId, why: &str) {
+    pub(super) fn end(&mut self, ports: &mut P, id: TensorId, why: &str) {
         let Err(error) = self.delete_now(ports, id, why) else { return };
         tracing::error!(tensor = %id, "could not record the end of a tensor: {error}");
         let again = ports.monotonic_ms().saturating_add(AGAIN_MS);

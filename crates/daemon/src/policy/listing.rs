@@ -51,11 +51,12 @@ impl<P: Ports> Pond<P> {
             slab_bytes: slab.bytes,
             offset: tensor.offset,
             leases: count(leases),
-            life: super::life::left(tensor, leases > 0, now_ms),
+            life: super::life::left(tensor, self.is_in_use(id), now_ms),
             transport: slab.backing.transport.kind(),
             adopted: slab.backing.adopted,
             survives: slab.backing.survives(),
             home_pid: slab.home.map_or(0, |home| self.home_pid(home)),
+            holds: tensor.is_held().then(|| self.holds.count_on(id)),
         }
     }
 

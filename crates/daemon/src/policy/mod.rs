@@ -22,6 +22,7 @@ mod get;
 mod gpus;
 mod groups;
 mod hello;
+mod holds;
 mod hosts;
 mod identity;
 mod keeper_room;
@@ -56,7 +57,9 @@ pub use groups::{GroupAsk, GroupCaller, GroupReading, GroupWork, OwnedGroups};
 pub use movers::MoverLimits;
 pub use owner::{Caller, LOCAL_TENANT, Owner};
 pub use pond::Pond;
-pub use ports::{ConnId, DriverFailure, Held, HoldError, KeeperRoom, OverLimit, PortError, Ports};
+pub use ports::{
+    ConnId, DriverFailure, Held, HoldError, HolderSeen, KeeperRoom, OverLimit, PortError, Ports,
+};
 pub use public::PublicWriter;
 pub use recovery::Recovered;
 pub use turns::{LONG, entries, in_order};

@@ -16,6 +16,7 @@ use super::complaints::Complaints;
 use super::events::Events;
 use super::gpus::Gpus;
 use super::groups::{GroupReading, GroupWork, OwnedGroups};
+use super::holds::Holds;
 use super::hosts::Hosts;
 use super::leases::LeaseTable;
 use super::leaving::Leavers;
@@ -40,6 +41,7 @@ pub struct Pond<P: Ports> {
     pub(super) unheld_slabs: VecDeque<(SlabId, Made<P::Fd>)>,
     pub(super) catalog: Catalog,
     pub(super) leases: LeaseTable,
+    pub(super) holds: Holds,
     pub(super) clients: Clients<P::Fd>,
     pub(super) parked: ParkedRequests,
     pub(super) movers: Movers<P::Fd>,
@@ -207,6 +209,9 @@ impl<P: Ports> Pond<P> {
             RequestBody::TensorCreate(create) => self.create(ports, by, create),
             RequestBody::TensorAdopt(adopt) => self.adopt(ports, by, *adopt, fd),
             RequestBody::TensorGet(get) => self.get(ports, by, get),
+            RequestBody::TensorHold(hold) => self.hold(ports, &caller, &hold),
+            RequestBody::TensorUnhold(hold) => self.unhold(ports, &caller, &hold),
+            RequestBody::TensorPeek(target) => self.peek(ports, &caller, &target),
             RequestBody::TensorPublish(publish) => self.publish(ports, &caller, publish),
             RequestBody::TensorDelete { tensor } => self.delete(ports, &caller, tensor),
             RequestBody::TensorInspect(target) => self.inspect(ports, by, &caller, &target),

@@ -7,7 +7,7 @@
 use millpond_host::channel::ToHost;
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
-use millpond_wire::record::Record;
+use millpond_wire::record::{HolderProcess, Record};
 use millpond_wire::{
     Backing, ClientId, Failure, GpuUuid, HostId, SlabId, TransportKind, VersionId,
 };
@@ -79,6 +79,17 @@ pub struct OverLimit {
     pub soon: bool,
 }
 
+/// Whether a process that tensors are held for can be watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HolderSeen {
+    /// Its end is told. It started so many ticks after the machine.
+    Watched(u64),
+    /// There is none of this number, or another one.
+    NoSuch,
+    /// There is nothing to watch it with, and this is why.
+    Short(String),
+}
+
 pub trait Ports {
     /// A file descriptor; copies are cheap.
     type Fd: Clone;
@@ -124,6 +135,11 @@ pub trait Ports {
     fn watch(&mut self, client: ClientId, pidfd: &Self::Fd);
     /// The client is of no interest any more.
     fn unwatch(&mut self, client: ClientId);
+    /// Says with [`super::Pond::holder_gone`] when the process of this number is gone, if it started
+    /// then or nothing is known of that. Asked twice, it is told once.
+    fn watch_holder(&mut self, pid: u32, started: Option<u64>) -> HolderSeen;
+    /// Nothing is held for it any more.
+    fn unwatch_holder(&mut self, process: HolderProcess);
     /// Asks the driver for a slab, on this user's account; the answer comes to
     /// [`super::Pond::slab_made`].
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, user: u32);

@@ -81,6 +81,7 @@ impl<P: Ports> Pond<P> {
         if let (Some(name), Some(owner)) = (name, owner) {
             if let Some(replaced) = replaced {
                 self.catalog.delete(*replaced, &owner);
+                self.holds.tensor_deleted(*replaced);
             }
             self.catalog.name(*id, &owner, name.clone());
         }

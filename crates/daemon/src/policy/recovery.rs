@@ -21,6 +21,7 @@ use super::complaints::Complaints;
 use super::events::Events;
 use super::gpus::Gpus;
 use super::hello::client_record;
+use super::holds::Holds;
 use super::hosts::Hosts;
 use super::leases::LeaseTable;
 use super::leaving::Leavers;
@@ -79,6 +80,7 @@ impl<P: Ports> Pond<P> {
             unheld_slabs: VecDeque::new(),
             catalog: Catalog::new(accounts.clone()),
             leases: LeaseTable::new(key),
+            holds: Holds::new(accounts.clone()),
             clients: Clients::default(),
             parked: ParkedRequests::default(),
             movers: Movers::default(),
@@ -155,6 +157,7 @@ impl<P: Ports> Pond<P> {
             Record::TensorDeleted(id) => {
                 if let Some(owner) = self.owner_of(id) {
                     self.catalog.delete(id, &owner);
+                    self.holds.tensor_deleted(id);
                 }
             }
             Record::TensorFreed(id) => self.replay_freed(id),
@@ -168,6 +171,8 @@ impl<P: Ports> Pond<P> {
             Record::Renamed { object, name, token } => self.replay_rename(object, name, token),
             Record::HostMade(made) => self.replay_host(made, held),
             Record::HostGone(id) => self.replay_host_gone(id, held),
+            Record::HoldChanged(hold) => self.replay_hold(hold),
+            Record::HoldTold(told) => self.holds.remember(told),
             Record::Unknown => found.unknown_records += 1,
         }
     }
@@ -246,7 +251,12 @@ impl<P: Ports> Pond<P> {
         if is_known || !self.slabs.take_at(made.slab, made.offset, made.bytes) {
             return;
         }
-        self.catalog.insert(id, &owner, Tensor::recorded(made, true));
+        let tensor = Tensor::recorded(made, true);
+        let is_held = tensor.is_held() && !tensor.is_deleted();
+        self.catalog.insert(id, &owner, tensor);
+        if is_held {
+            self.first_hold(id, made.hold);
+        }
         // A damaged journal may have the version before its part. Said here and not at the end, or
         // the part were another thing once the version is gone.
         if self.models.with_part(id).any(|(_, version)| version.ready.is_some()) {
@@ -260,6 +270,7 @@ impl<P: Ports> Pond<P> {
             Some(tensor) => {
                 // Who died with it is recorded as gone after it.
                 self.leases.end_all_on(id);
+                self.holds.tensor_freed(id);
                 self.slabs.give(tensor.slab, tensor.offset, tensor.bytes);
             }
             None => self.catalog.bury(id),
@@ -306,6 +317,7 @@ impl<P: Ports> Pond<P> {
             self.delete_all_ephemeral(ports, creator);
         }
         self.resume_lives(ports);
+        self.settle_holds(ports);
         // A version that is lost is one loss, however many slabs it had.
         found.lost_tensors += self.settle_versions(ports);
         found.versions = self.models.len();
@@ -340,11 +352,13 @@ impl<P: Ports> Pond<P> {
         for (id, tensor) in self.catalog.iter() {
             records.push(Record::TensorMade(tensor.record(id)));
             records.extend(self.counted_leases(id, tensor));
+            records.extend(self.holds.records_on(id));
         }
         // After the tensors: a tainted slab still has those that were put there before.
         let tainted = self.slabs.iter().filter(|(_, slab)| slab.tainted);
         records.extend(tainted.map(|(id, _)| Record::SlabTainted(id)));
         records.extend(self.models.records());
+        records.extend(self.holds.told_records());
         let buried = self.catalog.buried(REMEMBERED_DELETES);
         records.extend(buried.filter_map(|gone| match gone {
             LeaseTarget::Tensor(id) => {

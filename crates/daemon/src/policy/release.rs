@@ -106,7 +106,7 @@ impl<P: Ports> Pond<P> {
 
     pub(super) fn free_if_unused(&mut self, ports: &mut P, id: TensorId) {
         let Some(tensor) = self.catalog.get(id) else { return };
-        if !tensor.is_deleted() || self.leases.are_on(id) {
+        if !tensor.is_deleted() || self.is_in_use(id) {
             return;
         }
         let slab_id = tensor.slab;

@@ -32,6 +32,7 @@ impl<P: Ports> Pond<P> {
             self.end_lives(ports),
             self.take_turns(ports),
             self.end_some(ports),
+            self.end_some_holds(ports),
             // After all that ends tensors: what was in hosts is freed now, or when somebody comes.
             self.care_for_hosts(ports),
             self.complaints.say_left_out(now),

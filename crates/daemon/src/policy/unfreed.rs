@@ -100,7 +100,8 @@ impl<P: Ports> Pond<P> {
 
     /// What an earlier daemon had deleted waits for the claims of its clients, if there are any.
     pub(super) fn resume_deleted(&mut self, ports: &mut P) {
-        for (id, tensor) in self.catalog.iter().filter(|(_, tensor)| tensor.is_deleted()) {
+        let deleted = self.catalog.iter().filter(|(_, tensor)| tensor.is_deleted());
+        for (id, tensor) in deleted.filter(|(id, _)| !self.holds.are_on(*id)) {
             if let Some(slab) = self.slabs.get(tensor.slab) {
                 self.unfreed.wait_for_claims(slab, id);
             }

@@ -6,6 +6,7 @@ mod file_limit;
 mod flights;
 mod gpu_lock;
 mod gpus;
+mod holders;
 mod hosts;
 mod keeper_line;
 mod keeper_side;
@@ -273,6 +274,9 @@ impl Server {
             Some(Source::Listener(index)) => self.accept(index),
             Some(Source::ClientGone(client)) => {
                 self.ready.add(self.pond.user_of(client), Work::Gone(client));
+            }
+            Some(Source::HolderGone(process)) => {
+                self.pond.holder_gone(&mut self.world, process);
             }
             Some(Source::Driver) => self.driver_event(),
             Some(Source::Book) => self.book_event(),

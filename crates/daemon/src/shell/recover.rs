@@ -280,6 +280,9 @@ fn terms(of: &Limits) -> AllTerms {
         .with(Resource::Runs, of.runs_per_user)
         .with_reserve(Resource::Runs, of.groups)
         .with_in_all(Resource::Runs, of.groups)
+        .with(Resource::Holds, of.holds_per_user)
+        .with(Resource::Holders, of.holders_per_user)
+        .with_share(Resource::Holders, descriptors::share())
 }
 
 fn public_writer(writer: &config::PublicWriter) -> PublicWriter {

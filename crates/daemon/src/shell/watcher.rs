@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
+use millpond_wire::record::HolderProcess;
 use millpond_wire::{ClientId, GpuUuid, HostId};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
@@ -33,6 +34,8 @@ pub enum Source {
     Conn(ConnId),
     /// A client's process is gone.
     ClientGone(ClientId),
+    /// A process that tensors are held for is gone.
+    HolderGone(HolderProcess),
 }
 
 /// Descriptors and what they mean.

@@ -12,7 +12,7 @@ use millpond_host::channel::ToHost;
 use millpond_keeper::channel::{Channel, HoldKey, Holding, Message};
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{Reply, ReplyBody};
-use millpond_wire::record::Record;
+use millpond_wire::record::{HolderProcess, Record};
 use millpond_wire::{Backing, ClientId, GpuUuid, HostId, SlabId, TransportKind, caps, memfd};
 use rustix::process::Signal;
 
@@ -20,6 +20,7 @@ use super::conn::{Conn, Flushed};
 use super::file_limit;
 use super::flights::Flights;
 
+use super::holders::Holders;
 use super::hosts::{HostLaunch, HostProcesses};
 use super::keeper_line::KeeperLine;
 use super::long_replies::{self, LongReplies};
@@ -34,7 +35,7 @@ use crate::descriptors;
 use crate::driver::{Ask, DriverThread, SharedFd};
 use crate::foreign;
 use crate::journal::Journal;
-use crate::policy::{ConnId, GroupAsk, Held, HoldError, KeeperRoom, PortError, Ports};
+use crate::policy::{ConnId, GroupAsk, Held, HoldError, HolderSeen, KeeperRoom, PortError, Ports};
 
 /// Everything outside the policy.
 pub struct World {
@@ -65,6 +66,7 @@ pub struct World {
     pub stopped: Vec<(Rc<Account>, Refused)>,
     pub movers: MoverProcesses,
     pub hosts: HostProcesses,
+    holders: Holders,
     charges: Arc<ChargedAccounts>,
     /// What clients read; absent until the daemon serves.
     pub page: Option<Page>,
@@ -101,6 +103,7 @@ impl World {
             stopped: Vec::new(),
             movers: MoverProcesses::new(movers),
             hosts: HostProcesses::new(hosts),
+            holders: Holders::default(),
             charges,
             page: None,
             builder: planus::Builder::new(),
@@ -271,6 +274,14 @@ impl Ports for World {
         if let Some((token, pidfd)) = self.client_tokens.remove(&client) {
             self.watcher.remove(&pidfd, token);
         }
+    }
+
+    fn watch_holder(&mut self, pid: u32, started: Option<u64>) -> HolderSeen {
+        self.holders.watch(&mut self.watcher, pid, started)
+    }
+
+    fn unwatch_holder(&mut self, process: HolderProcess) {
+        self.holders.unwatch(&mut self.watcher, process);
     }
 
     fn ask_group(&mut self, ask: GroupAsk) {

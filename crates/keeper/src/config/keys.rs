@@ -497,4 +497,22 @@ pub const KEYS: &[Key] = &[
         doc: "Groups without a name of one user; each ends with its program",
         set: |config, input| input.number(1, MOST_GROUPS).map(|n| config.limits.runs_per_user = n),
     },
+    Key {
+        name: "limits.holds_per_user",
+        environment: "MILLPOND_LIMITS_HOLDS_PER_USER",
+        default: "100000",
+        doc: "Tensors that one user holds without a lease, counted for each process that they are held for: some 40 MiB of the daemon and its journal",
+        set: |config, input| {
+            input.number(1, MOST_OBJECTS).map(|n| config.limits.holds_per_user = n)
+        },
+    },
+    Key {
+        name: "limits.holders_per_user",
+        environment: "MILLPOND_LIMITS_HOLDERS_PER_USER",
+        default: "1024",
+        doc: "Processes that one user holds tensors for, a descriptor of the daemon each, and at most a quarter of those that it has for clients; beyond it a hold is refused",
+        set: |config, input| {
+            input.number(1, MOST_OBJECTS).map(|n| config.limits.holders_per_user = n)
+        },
+    },
 ];

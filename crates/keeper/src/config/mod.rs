@@ -91,6 +91,8 @@ pub struct Limits {
     pub groups: u64,
     pub groups_per_user: u64,
     pub runs_per_user: u64,
+    pub holds_per_user: u64,
+    pub holders_per_user: u64,
 }
 
 const DEFAULT_CAPACITY: Capacity = match Share::percent(95) {
@@ -155,6 +157,8 @@ impl Default for Limits {
             groups: 1000,
             groups_per_user: 64,
             runs_per_user: 300,
+            holds_per_user: 100_000,
+            holders_per_user: 1024,
         }
     }
 }

@@ -62,6 +62,8 @@ fn the_table_names_every_field_once_with_its_default() {
             groups: 0,
             groups_per_user: 0,
             runs_per_user: 0,
+            holds_per_user: 0,
+            holders_per_user: 0,
         },
     };
     for key in KEYS {

@@ -3603,6 +3603,10 @@ mod root {
                 pub part: bool,
                 /// The field `renamed` in the table `TensorMade`
                 pub renamed: ::core::option::Option<self::Id>,
+                /// The field `held` in the table `TensorMade`
+                pub held: bool,
+                /// The field `hold` in the table `TensorMade`
+                pub hold: ::core::option::Option<self::Id>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -3628,6 +3632,8 @@ mod root {
                         accesses_left: ::core::default::Default::default(),
                         part: false,
                         renamed: ::core::default::Default::default(),
+                        held: false,
+                        hold: ::core::default::Default::default(),
                     }
                 }
             }
@@ -3661,6 +3667,8 @@ mod root {
                     field_accesses_left: impl ::planus::WriteAsOptional<u64>,
                     field_part: impl ::planus::WriteAsDefault<bool, bool>,
                     field_renamed: impl ::planus::WriteAsOptional<self::Id>,
+                    field_held: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_hold: impl ::planus::WriteAsOptional<self::Id>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
                     let prepared_name = field_name.prepare(builder);
@@ -3681,8 +3689,10 @@ mod root {
                     let prepared_accesses_left = field_accesses_left.prepare(builder);
                     let prepared_part = field_part.prepare(builder, &false);
                     let prepared_renamed = field_renamed.prepare(builder);
+                    let prepared_held = field_held.prepare(builder, &false);
+                    let prepared_hold = field_hold.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<42> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<46> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -3720,6 +3730,9 @@ mod root {
                     if prepared_renamed.is_some() {
                         table_writer.write_entry::<self::Id>(18);
                     }
+                    if prepared_hold.is_some() {
+                        table_writer.write_entry::<self::Id>(20);
+                    }
                     if prepared_name.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(1);
                     }
@@ -3740,6 +3753,9 @@ mod root {
                     }
                     if prepared_part.is_some() {
                         table_writer.write_entry::<bool>(17);
+                    }
+                    if prepared_held.is_some() {
+                        table_writer.write_entry::<bool>(19);
                     }
 
                     unsafe {
@@ -3794,6 +3810,9 @@ mod root {
                             {
                                 object_writer.write::<_, _, 16>(&prepared_renamed);
                             }
+                            if let ::core::option::Option::Some(prepared_hold) = prepared_hold {
+                                object_writer.write::<_, _, 16>(&prepared_hold);
+                            }
                             if let ::core::option::Option::Some(prepared_name) = prepared_name {
                                 object_writer.write::<_, _, 4>(&prepared_name);
                             }
@@ -3817,6 +3836,9 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_part) = prepared_part {
                                 object_writer.write::<_, _, 1>(&prepared_part);
+                            }
+                            if let ::core::option::Option::Some(prepared_held) = prepared_held {
+                                object_writer.write::<_, _, 1>(&prepared_held);
                             }
                         });
                     }
@@ -3869,6 +3891,8 @@ mod root {
                         self.accesses_left,
                         self.part,
                         self.renamed,
+                        self.held,
+                        self.hold,
                     )
                 }
             }
@@ -4706,6 +4730,279 @@ mod root {
                     T18,
                 )>
             {
+                /// Setter for the [`held` field](TensorMade#structfield.held).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn held<T19>(
+                    self,
+                    value: T19,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                )>
+                where
+                    T19: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                    ) = self.0;
+                    TensorMadeBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, value,
+                    ))
+                }
+
+                /// Sets the [`held` field](TensorMade#structfield.held) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn held_as_default(
+                    self,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    ::planus::DefaultValue,
+                )> {
+                    self.held(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+            >
+                TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                )>
+            {
+                /// Setter for the [`hold` field](TensorMade#structfield.hold).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn hold<T20>(
+                    self,
+                    value: T20,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                )>
+                where
+                    T20: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                    ) = self.0;
+                    TensorMadeBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, value,
+                    ))
+                }
+
+                /// Sets the [`hold` field](TensorMade#structfield.hold) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn hold_as_null(
+                    self,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    (),
+                )> {
+                    self.hold(())
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+            >
+                TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                )>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorMade].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMade>
@@ -4736,6 +5033,8 @@ mod root {
                 T16: ::planus::WriteAsOptional<u64>,
                 T17: ::planus::WriteAsDefault<bool, bool>,
                 T18: ::planus::WriteAsOptional<self::Id>,
+                T19: ::planus::WriteAsDefault<bool, bool>,
+                T20: ::planus::WriteAsOptional<self::Id>,
             > ::planus::WriteAs<::planus::Offset<TensorMade>>
                 for TensorMadeBuilder<(
                     T0,
@@ -4757,6 +5056,8 @@ mod root {
                     T16,
                     T17,
                     T18,
+                    T19,
+                    T20,
                 )>
             {
                 type Prepared = ::planus::Offset<TensorMade>;
@@ -4787,6 +5088,8 @@ mod root {
                 T16: ::planus::WriteAsOptional<u64>,
                 T17: ::planus::WriteAsDefault<bool, bool>,
                 T18: ::planus::WriteAsOptional<self::Id>,
+                T19: ::planus::WriteAsDefault<bool, bool>,
+                T20: ::planus::WriteAsOptional<self::Id>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorMade>>
                 for TensorMadeBuilder<(
                     T0,
@@ -4808,6 +5111,8 @@ mod root {
                     T16,
                     T17,
                     T18,
+                    T19,
+                    T20,
                 )>
             {
                 type Prepared = ::planus::Offset<TensorMade>;
@@ -4841,6 +5146,8 @@ mod root {
                 T16: ::planus::WriteAsOptional<u64>,
                 T17: ::planus::WriteAsDefault<bool, bool>,
                 T18: ::planus::WriteAsOptional<self::Id>,
+                T19: ::planus::WriteAsDefault<bool, bool>,
+                T20: ::planus::WriteAsOptional<self::Id>,
             > ::planus::WriteAsOffset<TensorMade>
                 for TensorMadeBuilder<(
                     T0,
@@ -4862,6 +5169,8 @@ mod root {
                     T16,
                     T17,
                     T18,
+                    T19,
+                    T20,
                 )>
             {
                 #[inline]
@@ -4886,10 +5195,12 @@ mod root {
                         v16,
                         v17,
                         v18,
+                        v19,
+                        v20,
                     ) = &self.0;
                     TensorMade::create(
                         builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
-                        v15, v16, v17, v18,
+                        v15, v16, v17, v18, v19, v20,
                     )
                 }
             }
@@ -5042,6 +5353,20 @@ mod root {
                 pub fn renamed(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
                     self.0.access(18, "TensorMade", "renamed")
                 }
+
+                /// Getter for the [`held` field](TensorMade#structfield.held).
+                #[inline]
+                pub fn held(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(19, "TensorMade", "held")?.unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`hold` field](TensorMade#structfield.hold).
+                #[inline]
+                pub fn hold(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(20, "TensorMade", "hold")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorMadeRef<'a> {
@@ -5095,6 +5420,10 @@ mod root {
                     if let ::core::option::Option::Some(field_renamed) = self.renamed().transpose()
                     {
                         f.field("renamed", &field_renamed);
+                    }
+                    f.field("held", &self.held());
+                    if let ::core::option::Option::Some(field_hold) = self.hold().transpose() {
+                        f.field("hold", &field_hold);
                     }
                     f.finish()
                 }
@@ -5155,6 +5484,8 @@ mod root {
                         },
                         part: ::core::convert::TryInto::try_into(value.part()?)?,
                         renamed: value.renamed()?.map(::core::convert::Into::into),
+                        held: ::core::convert::TryInto::try_into(value.held()?)?,
+                        hold: value.hold()?.map(::core::convert::Into::into),
                     })
                 }
             }
@@ -5235,7 +5566,7 @@ mod root {
             /// The table `TensorPublished` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorPublished` in the file `schema/journal.fbs:103`
+            /// * Table `TensorPublished` in the file `schema/journal.fbs:107`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorPublished {
                 /// The field `tensor` in the table `TensorPublished`
@@ -5712,7 +6043,7 @@ mod root {
             /// The table `TensorAccessed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorAccessed` in the file `schema/journal.fbs:114`
+            /// * Table `TensorAccessed` in the file `schema/journal.fbs:118`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorAccessed {
                 /// The field `tensor` in the table `TensorAccessed`
@@ -6284,7 +6615,7 @@ mod root {
             /// The table `TensorDeleted` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDeleted` in the file `schema/journal.fbs:127`
+            /// * Table `TensorDeleted` in the file `schema/journal.fbs:131`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDeleted {
                 /// The field `tensor` in the table `TensorDeleted`
@@ -6556,7 +6887,7 @@ mod root {
             /// The table `TensorFreed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorFreed` in the file `schema/journal.fbs:131`
+            /// * Table `TensorFreed` in the file `schema/journal.fbs:135`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorFreed {
                 /// The field `tensor` in the table `TensorFreed`
@@ -6828,7 +7159,7 @@ mod root {
             /// The table `VersionStaged` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionStaged` in the file `schema/journal.fbs:136`
+            /// * Table `VersionStaged` in the file `schema/journal.fbs:140`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionStaged {
                 /// The field `version` in the table `VersionStaged`
@@ -7711,7 +8042,7 @@ mod root {
             /// The table `VersionBorrowed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionBorrowed` in the file `schema/journal.fbs:153`
+            /// * Table `VersionBorrowed` in the file `schema/journal.fbs:157`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionBorrowed {
                 /// The field `version` in the table `VersionBorrowed`
@@ -8031,7 +8362,7 @@ mod root {
             /// The table `VersionReady` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReady` in the file `schema/journal.fbs:159`
+            /// * Table `VersionReady` in the file `schema/journal.fbs:163`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionReady {
                 /// The field `version` in the table `VersionReady`
@@ -8708,7 +9039,7 @@ mod root {
             /// The table `VersionCurrent` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionCurrent` in the file `schema/journal.fbs:173`
+            /// * Table `VersionCurrent` in the file `schema/journal.fbs:177`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionCurrent {
                 /// The field `version` in the table `VersionCurrent`
@@ -9024,7 +9355,7 @@ mod root {
             /// The table `VersionDraining` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDraining` in the file `schema/journal.fbs:179`
+            /// * Table `VersionDraining` in the file `schema/journal.fbs:183`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionDraining {
                 /// The field `version` in the table `VersionDraining`
@@ -9301,7 +9632,7 @@ mod root {
             /// The table `VersionGone` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionGone` in the file `schema/journal.fbs:183`
+            /// * Table `VersionGone` in the file `schema/journal.fbs:187`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionGone {
                 /// The field `version` in the table `VersionGone`
@@ -9575,7 +9906,7 @@ mod root {
             /// The table `Renamed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `Renamed` in the file `schema/journal.fbs:188`
+            /// * Table `Renamed` in the file `schema/journal.fbs:192`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Renamed {
                 /// The field `tensor` in the table `Renamed`
@@ -9972,7 +10303,7 @@ mod root {
             /// The table `DeviceSeen` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceSeen` in the file `schema/journal.fbs:197`
+            /// * Table `DeviceSeen` in the file `schema/journal.fbs:201`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct DeviceSeen {
                 /// The field `device` in the table `DeviceSeen`
@@ -10434,7 +10765,7 @@ mod root {
             /// The table `HostMade` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `HostMade` in the file `schema/journal.fbs:206`
+            /// * Table `HostMade` in the file `schema/journal.fbs:210`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct HostMade {
                 /// The field `host` in the table `HostMade`
@@ -11032,7 +11363,7 @@ mod root {
             /// The table `HostGone` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `HostGone` in the file `schema/journal.fbs:217`
+            /// * Table `HostGone` in the file `schema/journal.fbs:221`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct HostGone {
                 /// The field `host` in the table `HostGone`
@@ -11285,10 +11616,976 @@ mod root {
                 }
             }
 
+            /// The table `HoldChanged` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `HoldChanged` in the file `schema/journal.fbs:226`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct HoldChanged {
+                /// The field `tensor` in the table `HoldChanged`
+                pub tensor: ::core::option::Option<self::Id>,
+                /// The field `pid` in the table `HoldChanged`
+                pub pid: u32,
+                /// The field `started` in the table `HoldChanged`
+                pub started: ::core::option::Option<u64>,
+                /// The field `user` in the table `HoldChanged`
+                pub user: u32,
+                /// The field `count` in the table `HoldChanged`
+                pub count: u64,
+                /// The field `told` in the table `HoldChanged`
+                pub told: ::core::option::Option<::planus::alloc::boxed::Box<self::HoldTold>>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for HoldChanged {
+                fn default() -> Self {
+                    Self {
+                        tensor: ::core::default::Default::default(),
+                        pid: 0,
+                        started: ::core::default::Default::default(),
+                        user: 0,
+                        count: 0,
+                        told: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl HoldChanged {
+                /// Creates a [HoldChangedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> HoldChangedBuilder<()> {
+                    HoldChangedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_tensor: impl ::planus::WriteAsOptional<self::Id>,
+                    field_pid: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_started: impl ::planus::WriteAsOptional<u64>,
+                    field_user: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_count: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_told: impl ::planus::WriteAsOptional<::planus::Offset<self::HoldTold>>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_tensor = field_tensor.prepare(builder);
+                    let prepared_pid = field_pid.prepare(builder, &0);
+                    let prepared_started = field_started.prepare(builder);
+                    let prepared_user = field_user.prepare(builder, &0);
+                    let prepared_count = field_count.prepare(builder, &0);
+                    let prepared_told = field_told.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<16> =
+                        ::core::default::Default::default();
+                    if prepared_tensor.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_started.is_some() {
+                        table_writer.write_entry::<u64>(2);
+                    }
+                    if prepared_count.is_some() {
+                        table_writer.write_entry::<u64>(4);
+                    }
+                    if prepared_pid.is_some() {
+                        table_writer.write_entry::<u32>(1);
+                    }
+                    if prepared_user.is_some() {
+                        table_writer.write_entry::<u32>(3);
+                    }
+                    if prepared_told.is_some() {
+                        table_writer.write_entry::<::planus::Offset<self::HoldTold>>(5);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
+                                object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                            if let ::core::option::Option::Some(prepared_started) = prepared_started
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_started);
+                            }
+                            if let ::core::option::Option::Some(prepared_count) = prepared_count {
+                                object_writer.write::<_, _, 8>(&prepared_count);
+                            }
+                            if let ::core::option::Option::Some(prepared_pid) = prepared_pid {
+                                object_writer.write::<_, _, 4>(&prepared_pid);
+                            }
+                            if let ::core::option::Option::Some(prepared_user) = prepared_user {
+                                object_writer.write::<_, _, 4>(&prepared_user);
+                            }
+                            if let ::core::option::Option::Some(prepared_told) = prepared_told {
+                                object_writer.write::<_, _, 4>(&prepared_told);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<HoldChanged>> for HoldChanged {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<HoldChanged> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<HoldChanged>> for HoldChanged {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<HoldChanged>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<HoldChanged> for HoldChanged {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<HoldChanged> {
+                    HoldChanged::create(
+                        builder,
+                        self.tensor,
+                        self.pid,
+                        self.started,
+                        self.user,
+                        self.count,
+                        &self.told,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [HoldChanged] type.
+            ///
+            /// Can be created using the [HoldChanged::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct HoldChangedBuilder<State>(State);
+
+            impl HoldChangedBuilder<()> {
+                /// Setter for the [`tensor` field](HoldChanged#structfield.tensor).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor<T0>(self, value: T0) -> HoldChangedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    HoldChangedBuilder((value,))
+                }
+
+                /// Sets the [`tensor` field](HoldChanged#structfield.tensor) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor_as_null(self) -> HoldChangedBuilder<((),)> {
+                    self.tensor(())
+                }
+            }
+
+            impl<T0> HoldChangedBuilder<(T0,)> {
+                /// Setter for the [`pid` field](HoldChanged#structfield.pid).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid<T1>(self, value: T1) -> HoldChangedBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0,) = self.0;
+                    HoldChangedBuilder((v0, value))
+                }
+
+                /// Sets the [`pid` field](HoldChanged#structfield.pid) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid_as_default(self) -> HoldChangedBuilder<(T0, ::planus::DefaultValue)> {
+                    self.pid(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> HoldChangedBuilder<(T0, T1)> {
+                /// Setter for the [`started` field](HoldChanged#structfield.started).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn started<T2>(self, value: T2) -> HoldChangedBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1) = self.0;
+                    HoldChangedBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`started` field](HoldChanged#structfield.started) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn started_as_null(self) -> HoldChangedBuilder<(T0, T1, ())> {
+                    self.started(())
+                }
+            }
+
+            impl<T0, T1, T2> HoldChangedBuilder<(T0, T1, T2)> {
+                /// Setter for the [`user` field](HoldChanged#structfield.user).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user<T3>(self, value: T3) -> HoldChangedBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    HoldChangedBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`user` field](HoldChanged#structfield.user) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_as_default(
+                    self,
+                ) -> HoldChangedBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.user(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> HoldChangedBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`count` field](HoldChanged#structfield.count).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn count<T4>(self, value: T4) -> HoldChangedBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    HoldChangedBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`count` field](HoldChanged#structfield.count) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn count_as_default(
+                    self,
+                ) -> HoldChangedBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.count(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> HoldChangedBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`told` field](HoldChanged#structfield.told).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn told<T5>(self, value: T5) -> HoldChangedBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsOptional<::planus::Offset<self::HoldTold>>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    HoldChangedBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`told` field](HoldChanged#structfield.told) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn told_as_null(self) -> HoldChangedBuilder<(T0, T1, T2, T3, T4, ())> {
+                    self.told(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> HoldChangedBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [HoldChanged].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<HoldChanged>
+                where
+                    Self: ::planus::WriteAsOffset<HoldChanged>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsOptional<u64>,
+                T3: ::planus::WriteAsDefault<u32, u32>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+                T5: ::planus::WriteAsOptional<::planus::Offset<self::HoldTold>>,
+            > ::planus::WriteAs<::planus::Offset<HoldChanged>>
+                for HoldChangedBuilder<(T0, T1, T2, T3, T4, T5)>
+            {
+                type Prepared = ::planus::Offset<HoldChanged>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<HoldChanged> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsOptional<u64>,
+                T3: ::planus::WriteAsDefault<u32, u32>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+                T5: ::planus::WriteAsOptional<::planus::Offset<self::HoldTold>>,
+            > ::planus::WriteAsOptional<::planus::Offset<HoldChanged>>
+                for HoldChangedBuilder<(T0, T1, T2, T3, T4, T5)>
+            {
+                type Prepared = ::planus::Offset<HoldChanged>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<HoldChanged>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsOptional<u64>,
+                T3: ::planus::WriteAsDefault<u32, u32>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+                T5: ::planus::WriteAsOptional<::planus::Offset<self::HoldTold>>,
+            > ::planus::WriteAsOffset<HoldChanged>
+                for HoldChangedBuilder<(T0, T1, T2, T3, T4, T5)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<HoldChanged> {
+                    let (v0, v1, v2, v3, v4, v5) = &self.0;
+                    HoldChanged::create(builder, v0, v1, v2, v3, v4, v5)
+                }
+            }
+
+            /// Reference to a deserialized [HoldChanged].
+            #[derive(Copy, Clone)]
+            pub struct HoldChangedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> HoldChangedRef<'a> {
+                /// Getter for the [`tensor` field](HoldChanged#structfield.tensor).
+                #[inline]
+                pub fn tensor(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "HoldChanged", "tensor")
+                }
+
+                /// Getter for the [`pid` field](HoldChanged#structfield.pid).
+                #[inline]
+                pub fn pid(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(1, "HoldChanged", "pid")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`started` field](HoldChanged#structfield.started).
+                #[inline]
+                pub fn started(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(2, "HoldChanged", "started")
+                }
+
+                /// Getter for the [`user` field](HoldChanged#structfield.user).
+                #[inline]
+                pub fn user(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(3, "HoldChanged", "user")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`count` field](HoldChanged#structfield.count).
+                #[inline]
+                pub fn count(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(4, "HoldChanged", "count")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`told` field](HoldChanged#structfield.told).
+                #[inline]
+                pub fn told(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<self::HoldToldRef<'a>>>
+                {
+                    self.0.access(5, "HoldChanged", "told")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for HoldChangedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("HoldChangedRef");
+                    if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
+                        f.field("tensor", &field_tensor);
+                    }
+                    f.field("pid", &self.pid());
+                    if let ::core::option::Option::Some(field_started) = self.started().transpose()
+                    {
+                        f.field("started", &field_started);
+                    }
+                    f.field("user", &self.user());
+                    f.field("count", &self.count());
+                    if let ::core::option::Option::Some(field_told) = self.told().transpose() {
+                        f.field("told", &field_told);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<HoldChangedRef<'a>> for HoldChanged {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: HoldChangedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        tensor: value.tensor()?.map(::core::convert::Into::into),
+                        pid: ::core::convert::TryInto::try_into(value.pid()?)?,
+                        started: if let ::core::option::Option::Some(started) = value.started()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                started,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        user: ::core::convert::TryInto::try_into(value.user()?)?,
+                        count: ::core::convert::TryInto::try_into(value.count()?)?,
+                        told: if let ::core::option::Option::Some(told) = value.told()? {
+                            ::core::option::Option::Some(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryInto::try_into(told)?,
+                            ))
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for HoldChangedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for HoldChangedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[HoldChangedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<HoldChanged>> for HoldChanged {
+                type Value = ::planus::Offset<HoldChanged>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<HoldChanged>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for HoldChangedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[HoldChangedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `HoldTold` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `HoldTold` in the file `schema/journal.fbs:240`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct HoldTold {
+                /// The field `user` in the table `HoldTold`
+                pub user: u32,
+                /// The field `token` in the table `HoldTold`
+                pub token: ::core::option::Option<self::Id>,
+                /// The field `tensor` in the table `HoldTold`
+                pub tensor: ::core::option::Option<self::Id>,
+                /// The field `answer` in the table `HoldTold`
+                pub answer: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `create` in the table `HoldTold`
+                pub create: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for HoldTold {
+                fn default() -> Self {
+                    Self {
+                        user: 0,
+                        token: ::core::default::Default::default(),
+                        tensor: ::core::default::Default::default(),
+                        answer: ::core::default::Default::default(),
+                        create: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl HoldTold {
+                /// Creates a [HoldToldBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> HoldToldBuilder<()> {
+                    HoldToldBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_user: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_token: impl ::planus::WriteAsOptional<self::Id>,
+                    field_tensor: impl ::planus::WriteAsOptional<self::Id>,
+                    field_answer: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_create: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_user = field_user.prepare(builder, &0);
+                    let prepared_token = field_token.prepare(builder);
+                    let prepared_tensor = field_tensor.prepare(builder);
+                    let prepared_answer = field_answer.prepare(builder);
+                    let prepared_create = field_create.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<14> =
+                        ::core::default::Default::default();
+                    if prepared_token.is_some() {
+                        table_writer.write_entry::<self::Id>(1);
+                    }
+                    if prepared_tensor.is_some() {
+                        table_writer.write_entry::<self::Id>(2);
+                    }
+                    if prepared_create.is_some() {
+                        table_writer.write_entry::<self::Id>(4);
+                    }
+                    if prepared_user.is_some() {
+                        table_writer.write_entry::<u32>(0);
+                    }
+                    if prepared_answer.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(3);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
+                                object_writer.write::<_, _, 16>(&prepared_token);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
+                                object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                            if let ::core::option::Option::Some(prepared_create) = prepared_create {
+                                object_writer.write::<_, _, 16>(&prepared_create);
+                            }
+                            if let ::core::option::Option::Some(prepared_user) = prepared_user {
+                                object_writer.write::<_, _, 4>(&prepared_user);
+                            }
+                            if let ::core::option::Option::Some(prepared_answer) = prepared_answer {
+                                object_writer.write::<_, _, 4>(&prepared_answer);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<HoldTold>> for HoldTold {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HoldTold> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<HoldTold>> for HoldTold {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<HoldTold>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<HoldTold> for HoldTold {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HoldTold> {
+                    HoldTold::create(
+                        builder,
+                        self.user,
+                        self.token,
+                        self.tensor,
+                        &self.answer,
+                        self.create,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [HoldTold] type.
+            ///
+            /// Can be created using the [HoldTold::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct HoldToldBuilder<State>(State);
+
+            impl HoldToldBuilder<()> {
+                /// Setter for the [`user` field](HoldTold#structfield.user).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user<T0>(self, value: T0) -> HoldToldBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    HoldToldBuilder((value,))
+                }
+
+                /// Sets the [`user` field](HoldTold#structfield.user) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_as_default(self) -> HoldToldBuilder<(::planus::DefaultValue,)> {
+                    self.user(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0> HoldToldBuilder<(T0,)> {
+                /// Setter for the [`token` field](HoldTold#structfield.token).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token<T1>(self, value: T1) -> HoldToldBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0,) = self.0;
+                    HoldToldBuilder((v0, value))
+                }
+
+                /// Sets the [`token` field](HoldTold#structfield.token) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token_as_null(self) -> HoldToldBuilder<(T0, ())> {
+                    self.token(())
+                }
+            }
+
+            impl<T0, T1> HoldToldBuilder<(T0, T1)> {
+                /// Setter for the [`tensor` field](HoldTold#structfield.tensor).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor<T2>(self, value: T2) -> HoldToldBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1) = self.0;
+                    HoldToldBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`tensor` field](HoldTold#structfield.tensor) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor_as_null(self) -> HoldToldBuilder<(T0, T1, ())> {
+                    self.tensor(())
+                }
+            }
+
+            impl<T0, T1, T2> HoldToldBuilder<(T0, T1, T2)> {
+                /// Setter for the [`answer` field](HoldTold#structfield.answer).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn answer<T3>(self, value: T3) -> HoldToldBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    HoldToldBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`answer` field](HoldTold#structfield.answer) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn answer_as_null(self) -> HoldToldBuilder<(T0, T1, T2, ())> {
+                    self.answer(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> HoldToldBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`create` field](HoldTold#structfield.create).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn create<T4>(self, value: T4) -> HoldToldBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    HoldToldBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`create` field](HoldTold#structfield.create) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn create_as_null(self) -> HoldToldBuilder<(T0, T1, T2, T3, ())> {
+                    self.create(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> HoldToldBuilder<(T0, T1, T2, T3, T4)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [HoldTold].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<HoldTold>
+                where
+                    Self: ::planus::WriteAsOffset<HoldTold>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsDefault<u32, u32>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAs<::planus::Offset<HoldTold>>
+                for HoldToldBuilder<(T0, T1, T2, T3, T4)>
+            {
+                type Prepared = ::planus::Offset<HoldTold>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HoldTold> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsDefault<u32, u32>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOptional<::planus::Offset<HoldTold>>
+                for HoldToldBuilder<(T0, T1, T2, T3, T4)>
+            {
+                type Prepared = ::planus::Offset<HoldTold>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<HoldTold>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsDefault<u32, u32>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOffset<HoldTold> for HoldToldBuilder<(T0, T1, T2, T3, T4)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<HoldTold> {
+                    let (v0, v1, v2, v3, v4) = &self.0;
+                    HoldTold::create(builder, v0, v1, v2, v3, v4)
+                }
+            }
+
+            /// Reference to a deserialized [HoldTold].
+            #[derive(Copy, Clone)]
+            pub struct HoldToldRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> HoldToldRef<'a> {
+                /// Getter for the [`user` field](HoldTold#structfield.user).
+                #[inline]
+                pub fn user(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(0, "HoldTold", "user")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`token` field](HoldTold#structfield.token).
+                #[inline]
+                pub fn token(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(1, "HoldTold", "token")
+                }
+
+                /// Getter for the [`tensor` field](HoldTold#structfield.tensor).
+                #[inline]
+                pub fn tensor(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(2, "HoldTold", "tensor")
+                }
+
+                /// Getter for the [`answer` field](HoldTold#structfield.answer).
+                #[inline]
+                pub fn answer(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(3, "HoldTold", "answer")
+                }
+
+                /// Getter for the [`create` field](HoldTold#structfield.create).
+                #[inline]
+                pub fn create(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(4, "HoldTold", "create")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for HoldToldRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("HoldToldRef");
+                    f.field("user", &self.user());
+                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
+                        f.field("token", &field_token);
+                    }
+                    if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
+                        f.field("tensor", &field_tensor);
+                    }
+                    if let ::core::option::Option::Some(field_answer) = self.answer().transpose() {
+                        f.field("answer", &field_answer);
+                    }
+                    if let ::core::option::Option::Some(field_create) = self.create().transpose() {
+                        f.field("create", &field_create);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<HoldToldRef<'a>> for HoldTold {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: HoldToldRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        user: ::core::convert::TryInto::try_into(value.user()?)?,
+                        token: value.token()?.map(::core::convert::Into::into),
+                        tensor: value.tensor()?.map(::core::convert::Into::into),
+                        answer: value.answer()?.map(|v| v.to_vec()),
+                        create: value.create()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for HoldToldRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for HoldToldRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[HoldToldRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<HoldTold>> for HoldTold {
+                type Value = ::planus::Offset<HoldTold>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<HoldTold>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for HoldToldRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[HoldToldRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The union `Body` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Union `Body` in the file `schema/journal.fbs:221`
+            /// * Union `Body` in the file `schema/journal.fbs:251`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum Body {
                 /// The variant of type `Opened` in the union `Body`
@@ -11356,6 +12653,12 @@ mod root {
 
                 /// The variant of type `HostGone` in the union `Body`
                 HostGone(::planus::alloc::boxed::Box<self::HostGone>),
+
+                /// The variant of type `HoldChanged` in the union `Body`
+                HoldChanged(::planus::alloc::boxed::Box<self::HoldChanged>),
+
+                /// The variant of type `HoldTold` in the union `Body`
+                HoldTold(::planus::alloc::boxed::Box<self::HoldTold>),
             }
 
             impl Body {
@@ -11540,6 +12843,22 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(22, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_hold_changed(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::HoldChanged>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(23, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_hold_told(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::HoldTold>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(24, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<Body> for Body {
@@ -11574,6 +12893,8 @@ mod root {
                         }
                         Self::HostMade(value) => Self::create_host_made(builder, value),
                         Self::HostGone(value) => Self::create_host_gone(builder, value),
+                        Self::HoldChanged(value) => Self::create_hold_changed(builder, value),
+                        Self::HoldTold(value) => Self::create_hold_told(builder, value),
                     }
                 }
             }
@@ -11808,6 +13129,24 @@ mod root {
                 pub fn host_gone<T>(self, value: T) -> BodyBuilder<::planus::Initialized<22, T>>
                 where
                     T: ::planus::WriteAsOffset<self::HostGone>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`HoldChanged` variant](Body#variant.HoldChanged).
+                #[inline]
+                pub fn hold_changed<T>(self, value: T) -> BodyBuilder<::planus::Initialized<23, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::HoldChanged>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`HoldTold` variant](Body#variant.HoldTold).
+                #[inline]
+                pub fn hold_told<T>(self, value: T) -> BodyBuilder<::planus::Initialized<24, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::HoldTold>,
                 {
                     BodyBuilder(::planus::Initialized(value))
                 }
@@ -12308,6 +13647,50 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<23, T>>
+            where
+                T: ::planus::WriteAsOffset<self::HoldChanged>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(23, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<23, T>>
+            where
+                T: ::planus::WriteAsOffset<self::HoldChanged>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<24, T>>
+            where
+                T: ::planus::WriteAsOffset<self::HoldTold>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(24, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<24, T>>
+            where
+                T: ::planus::WriteAsOffset<self::HoldTold>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [Body].
             #[derive(Copy, Clone, Debug)]
@@ -12334,6 +13717,8 @@ mod root {
                 VersionBorrowed(self::VersionBorrowedRef<'a>),
                 HostMade(self::HostMadeRef<'a>),
                 HostGone(self::HostGoneRef<'a>),
+                HoldChanged(self::HoldChangedRef<'a>),
+                HoldTold(self::HoldToldRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<BodyRef<'a>> for Body {
@@ -12468,6 +13853,18 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        BodyRef::HoldChanged(value) => {
+                            Self::HoldChanged(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        BodyRef::HoldTold(value) => {
+                            Self::HoldTold(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -12545,6 +13942,12 @@ mod root {
                         22 => ::core::result::Result::Ok(Self::HostGone(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        23 => ::core::result::Result::Ok(Self::HoldChanged(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        24 => ::core::result::Result::Ok(Self::HoldTold(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -12559,7 +13962,7 @@ mod root {
             /// The table `Record` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `Record` in the file `schema/journal.fbs:246`
+            /// * Table `Record` in the file `schema/journal.fbs:278`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Record {
                 /// The field `body` in the table `Record`

@@ -3182,6 +3182,8 @@ mod root {
                 pub max_accesses: ::core::option::Option<u64>,
                 /// The field `transport` in the table `TensorCreate`
                 pub transport: u8,
+                /// The field `hold` in the table `TensorCreate`
+                pub hold: ::core::option::Option<self::Id>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -3201,6 +3203,7 @@ mod root {
                         linger_ms: ::core::default::Default::default(),
                         max_accesses: ::core::default::Default::default(),
                         transport: 1,
+                        hold: ::core::default::Default::default(),
                     }
                 }
             }
@@ -3228,6 +3231,7 @@ mod root {
                     field_linger_ms: impl ::planus::WriteAsOptional<u64>,
                     field_max_accesses: impl ::planus::WriteAsOptional<u64>,
                     field_transport: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_hold: impl ::planus::WriteAsOptional<self::Id>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
                     let prepared_name = field_name.prepare(builder);
@@ -3242,8 +3246,9 @@ mod root {
                     let prepared_linger_ms = field_linger_ms.prepare(builder);
                     let prepared_max_accesses = field_max_accesses.prepare(builder);
                     let prepared_transport = field_transport.prepare(builder, &1);
+                    let prepared_hold = field_hold.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<30> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<32> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -3259,6 +3264,9 @@ mod root {
                     }
                     if prepared_max_accesses.is_some() {
                         table_writer.write_entry::<u64>(11);
+                    }
+                    if prepared_hold.is_some() {
+                        table_writer.write_entry::<self::Id>(13);
                     }
                     if prepared_name.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(1);
@@ -3305,6 +3313,9 @@ mod root {
                                 prepared_max_accesses
                             {
                                 object_writer.write::<_, _, 8>(&prepared_max_accesses);
+                            }
+                            if let ::core::option::Option::Some(prepared_hold) = prepared_hold {
+                                object_writer.write::<_, _, 16>(&prepared_hold);
                             }
                             if let ::core::option::Option::Some(prepared_name) = prepared_name {
                                 object_writer.write::<_, _, 4>(&prepared_name);
@@ -3387,6 +3398,7 @@ mod root {
                         self.linger_ms,
                         self.max_accesses,
                         self.transport,
+                        self.hold,
                     )
                 }
             }
@@ -3728,6 +3740,36 @@ mod root {
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12>
                 TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
             {
+                /// Setter for the [`hold` field](TensorCreate#structfield.hold).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn hold<T13>(
+                    self,
+                    value: T13,
+                ) -> TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+                where
+                    T13: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12) = self.0;
+                    TensorCreateBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, value,
+                    ))
+                }
+
+                /// Sets the [`hold` field](TensorCreate#structfield.hold) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn hold_as_null(
+                    self,
+                ) -> TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, ())>
+                {
+                    self.hold(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13>
+                TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorCreate].
                 #[inline]
                 pub fn finish(
@@ -3755,8 +3797,24 @@ mod root {
                 T10: ::planus::WriteAsOptional<u64>,
                 T11: ::planus::WriteAsOptional<u64>,
                 T12: ::planus::WriteAsDefault<u8, u8>,
+                T13: ::planus::WriteAsOptional<self::Id>,
             > ::planus::WriteAs<::planus::Offset<TensorCreate>>
-                for TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
+                for TensorCreateBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                )>
             {
                 type Prepared = ::planus::Offset<TensorCreate>;
 
@@ -3783,8 +3841,24 @@ mod root {
                 T10: ::planus::WriteAsOptional<u64>,
                 T11: ::planus::WriteAsOptional<u64>,
                 T12: ::planus::WriteAsDefault<u8, u8>,
+                T13: ::planus::WriteAsOptional<self::Id>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorCreate>>
-                for TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
+                for TensorCreateBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                )>
             {
                 type Prepared = ::planus::Offset<TensorCreate>;
 
@@ -3811,17 +3885,33 @@ mod root {
                 T10: ::planus::WriteAsOptional<u64>,
                 T11: ::planus::WriteAsOptional<u64>,
                 T12: ::planus::WriteAsDefault<u8, u8>,
+                T13: ::planus::WriteAsOptional<self::Id>,
             > ::planus::WriteAsOffset<TensorCreate>
-                for TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
+                for TensorCreateBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                )>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorCreate> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12) = &self.0;
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13) = &self.0;
                     TensorCreate::create(
-                        builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12,
+                        builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13,
                     )
                 }
             }
@@ -3928,6 +4018,12 @@ mod root {
                         self.0.access(12, "TensorCreate", "transport")?.unwrap_or(1),
                     )
                 }
+
+                /// Getter for the [`hold` field](TensorCreate#structfield.hold).
+                #[inline]
+                pub fn hold(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(13, "TensorCreate", "hold")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorCreateRef<'a> {
@@ -3964,6 +4060,9 @@ mod root {
                         f.field("max_accesses", &field_max_accesses);
                     }
                     f.field("transport", &self.transport());
+                    if let ::core::option::Option::Some(field_hold) = self.hold().transpose() {
+                        f.field("hold", &field_hold);
+                    }
                     f.finish()
                 }
             }
@@ -4013,6 +4112,7 @@ mod root {
                             ::core::option::Option::None
                         },
                         transport: ::core::convert::TryInto::try_into(value.transport()?)?,
+                        hold: value.hold()?.map(::core::convert::Into::into),
                     })
                 }
             }
@@ -4093,7 +4193,7 @@ mod root {
             /// The table `TensorGet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorGet` in the file `schema/wire.fbs:87`
+            /// * Table `TensorGet` in the file `schema/wire.fbs:89`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorGet {
                 /// The field `name` in the table `TensorGet`
@@ -4588,7 +4688,7 @@ mod root {
             /// The table `TensorPublish` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorPublish` in the file `schema/wire.fbs:96`
+            /// * Table `TensorPublish` in the file `schema/wire.fbs:98`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorPublish {
                 /// The field `tensor` in the table `TensorPublish`
@@ -5010,7 +5110,7 @@ mod root {
             /// The table `TensorMove` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorMove` in the file `schema/wire.fbs:108`
+            /// * Table `TensorMove` in the file `schema/wire.fbs:110`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorMove {
                 /// The field `token` in the table `TensorMove`
@@ -5724,7 +5824,7 @@ mod root {
             /// The table `Collect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collect` in the file `schema/wire.fbs:125`
+            /// * Table `Collect` in the file `schema/wire.fbs:127`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Collect {
                 /// The field `unleased_for_ms` in the table `Collect`
@@ -6034,7 +6134,7 @@ mod root {
             /// The table `Upgrade` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrade` in the file `schema/wire.fbs:131`
+            /// * Table `Upgrade` in the file `schema/wire.fbs:133`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Upgrade {
                 /// The field `program` in the table `Upgrade`
@@ -6297,7 +6397,7 @@ mod root {
             /// The table `TensorDelete` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDelete` in the file `schema/wire.fbs:135`
+            /// * Table `TensorDelete` in the file `schema/wire.fbs:137`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDelete {
                 /// The field `tensor` in the table `TensorDelete`
@@ -6569,7 +6669,7 @@ mod root {
             /// The table `TensorInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInspect` in the file `schema/wire.fbs:139`
+            /// * Table `TensorInspect` in the file `schema/wire.fbs:141`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInspect {
                 /// The field `name` in the table `TensorInspect`
@@ -6936,7 +7036,7 @@ mod root {
             /// The table `TensorList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorList` in the file `schema/wire.fbs:145`
+            /// * Table `TensorList` in the file `schema/wire.fbs:147`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorList {
                 /// The field `prefix` in the table `TensorList`
@@ -7198,7 +7298,7 @@ mod root {
             /// The table `LeaseRelease` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseRelease` in the file `schema/wire.fbs:149`
+            /// * Table `LeaseRelease` in the file `schema/wire.fbs:151`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseRelease {
                 /// The field `leases` in the table `LeaseRelease`
@@ -7477,7 +7577,7 @@ mod root {
             /// The table `Subscribe` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Subscribe` in the file `schema/wire.fbs:153`
+            /// * Table `Subscribe` in the file `schema/wire.fbs:155`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Subscribe {
                 /// The field `from` in the table `Subscribe`
@@ -7729,7 +7829,7 @@ mod root {
             /// The table `PartSpec` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartSpec` in the file `schema/wire.fbs:159`
+            /// * Table `PartSpec` in the file `schema/wire.fbs:161`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartSpec {
                 /// The field `bytes` in the table `PartSpec`
@@ -8025,7 +8125,7 @@ mod root {
             /// The table `VersionStage` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionStage` in the file `schema/wire.fbs:165`
+            /// * Table `VersionStage` in the file `schema/wire.fbs:167`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionStage {
                 /// The field `version` in the table `VersionStage`
@@ -8610,7 +8710,7 @@ mod root {
             /// The table `VersionCommit` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionCommit` in the file `schema/wire.fbs:178`
+            /// * Table `VersionCommit` in the file `schema/wire.fbs:180`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionCommit {
                 /// The field `version` in the table `VersionCommit`
@@ -9295,7 +9395,7 @@ mod root {
             /// The table `VersionGet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionGet` in the file `schema/wire.fbs:194`
+            /// * Table `VersionGet` in the file `schema/wire.fbs:196`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionGet {
                 /// The field `version` in the table `VersionGet`
@@ -9846,7 +9946,7 @@ mod root {
             /// The table `VersionSlabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionSlabs` in the file `schema/wire.fbs:205`
+            /// * Table `VersionSlabs` in the file `schema/wire.fbs:207`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionSlabs {
                 /// The field `version` in the table `VersionSlabs`
@@ -10260,7 +10360,7 @@ mod root {
             /// The table `VersionPart` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionPart` in the file `schema/wire.fbs:213`
+            /// * Table `VersionPart` in the file `schema/wire.fbs:215`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionPart {
                 /// The field `version` in the table `VersionPart`
@@ -10575,7 +10675,7 @@ mod root {
             /// The table `VersionRetire` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionRetire` in the file `schema/wire.fbs:219`
+            /// * Table `VersionRetire` in the file `schema/wire.fbs:221`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionRetire {
                 /// The field `version` in the table `VersionRetire`
@@ -11050,7 +11150,7 @@ mod root {
             /// The table `VersionInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInspect` in the file `schema/wire.fbs:228`
+            /// * Table `VersionInspect` in the file `schema/wire.fbs:230`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInspect {
                 /// The field `version` in the table `VersionInspect`
@@ -11468,7 +11568,7 @@ mod root {
             /// The table `ModelSwap` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelSwap` in the file `schema/wire.fbs:236`
+            /// * Table `ModelSwap` in the file `schema/wire.fbs:238`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelSwap {
                 /// The field `model` in the table `ModelSwap`
@@ -11869,7 +11969,7 @@ mod root {
             /// The table `ModelList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelList` in the file `schema/wire.fbs:244`
+            /// * Table `ModelList` in the file `schema/wire.fbs:246`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelList {
                 /// The field `prefix` in the table `ModelList`
@@ -12130,7 +12230,7 @@ mod root {
             /// The table `GroupSet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupSet` in the file `schema/wire.fbs:249`
+            /// * Table `GroupSet` in the file `schema/wire.fbs:251`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupSet {
                 /// The field `name` in the table `GroupSet`
@@ -12806,7 +12906,7 @@ mod root {
             /// The table `GroupJoin` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoin` in the file `schema/wire.fbs:268`
+            /// * Table `GroupJoin` in the file `schema/wire.fbs:270`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoin {
                 /// The field `token` in the table `GroupJoin`
@@ -13261,7 +13361,7 @@ mod root {
             /// The table `GroupList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupList` in the file `schema/wire.fbs:278`
+            /// * Table `GroupList` in the file `schema/wire.fbs:280`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupList {}
 
@@ -13462,7 +13562,7 @@ mod root {
             /// The table `GroupInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInspect` in the file `schema/wire.fbs:280`
+            /// * Table `GroupInspect` in the file `schema/wire.fbs:282`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInspect {
                 /// The field `name` in the table `GroupInspect`
@@ -13737,7 +13837,7 @@ mod root {
             /// The table `GroupRemove` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupRemove` in the file `schema/wire.fbs:284`
+            /// * Table `GroupRemove` in the file `schema/wire.fbs:286`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupRemove {
                 /// The field `name` in the table `GroupRemove`
@@ -14012,7 +14112,7 @@ mod root {
             /// The table `Rename` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Rename` in the file `schema/wire.fbs:289`
+            /// * Table `Rename` in the file `schema/wire.fbs:291`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Rename {
                 /// The field `tensor` in the table `Rename`
@@ -14409,7 +14509,7 @@ mod root {
             /// The table `StartReport` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `StartReport` in the file `schema/wire.fbs:299`
+            /// * Table `StartReport` in the file `schema/wire.fbs:301`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct StartReport {
                 /// The field `loading` in the table `StartReport`
@@ -14740,7 +14840,7 @@ mod root {
             /// The table `MovesExpected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MovesExpected` in the file `schema/wire.fbs:307`
+            /// * Table `MovesExpected` in the file `schema/wire.fbs:309`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MovesExpected {
                 /// The field `device` in the table `MovesExpected`
@@ -15063,7 +15163,7 @@ mod root {
             /// The table `CacheOpen` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheOpen` in the file `schema/wire.fbs:315`
+            /// * Table `CacheOpen` in the file `schema/wire.fbs:317`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheOpen {
                 /// The field `cache` in the table `CacheOpen`
@@ -15850,7 +15950,7 @@ mod root {
             /// The table `CacheClose` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheClose` in the file `schema/wire.fbs:331`
+            /// * Table `CacheClose` in the file `schema/wire.fbs:333`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheClose {
                 /// The field `cache` in the table `CacheClose`
@@ -16107,7 +16207,7 @@ mod root {
             /// The table `CacheList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheList` in the file `schema/wire.fbs:335`
+            /// * Table `CacheList` in the file `schema/wire.fbs:337`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheList {
                 /// The field `group` in the table `CacheList`
@@ -16368,7 +16468,7 @@ mod root {
             /// The table `CacheWant` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheWant` in the file `schema/wire.fbs:341`
+            /// * Table `CacheWant` in the file `schema/wire.fbs:343`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheWant {
                 /// The field `cache` in the table `CacheWant`
@@ -16717,7 +16817,7 @@ mod root {
             /// The table `CacheGave` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheGave` in the file `schema/wire.fbs:348`
+            /// * Table `CacheGave` in the file `schema/wire.fbs:350`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheGave {
                 /// The field `cache` in the table `CacheGave`
@@ -17111,7 +17211,7 @@ mod root {
             /// The table `TensorAdopt` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorAdopt` in the file `schema/wire.fbs:358`
+            /// * Table `TensorAdopt` in the file `schema/wire.fbs:360`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorAdopt {
                 /// The field `tensor` in the table `TensorAdopt`
@@ -17795,10 +17895,1278 @@ mod root {
                 }
             }
 
+            /// The table `TensorHold` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `TensorHold` in the file `schema/wire.fbs:374`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct TensorHold {
+                /// The field `name` in the table `TensorHold`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `tensor` in the table `TensorHold`
+                pub tensor: ::core::option::Option<self::Id>,
+                /// The field `node` in the table `TensorHold`
+                pub node: ::core::option::Option<self::Id>,
+                /// The field `pid` in the table `TensorHold`
+                pub pid: ::core::option::Option<u32>,
+                /// The field `token` in the table `TensorHold`
+                pub token: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for TensorHold {
+                fn default() -> Self {
+                    Self {
+                        name: ::core::default::Default::default(),
+                        tensor: ::core::default::Default::default(),
+                        node: ::core::default::Default::default(),
+                        pid: ::core::default::Default::default(),
+                        token: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl TensorHold {
+                /// Creates a [TensorHoldBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> TensorHoldBuilder<()> {
+                    TensorHoldBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_tensor: impl ::planus::WriteAsOptional<self::Id>,
+                    field_node: impl ::planus::WriteAsOptional<self::Id>,
+                    field_pid: impl ::planus::WriteAsOptional<u32>,
+                    field_token: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_tensor = field_tensor.prepare(builder);
+                    let prepared_node = field_node.prepare(builder);
+                    let prepared_pid = field_pid.prepare(builder);
+                    let prepared_token = field_token.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<14> =
+                        ::core::default::Default::default();
+                    if prepared_tensor.is_some() {
+                        table_writer.write_entry::<self::Id>(1);
+                    }
+                    if prepared_node.is_some() {
+                        table_writer.write_entry::<self::Id>(2);
+                    }
+                    if prepared_token.is_some() {
+                        table_writer.write_entry::<self::Id>(4);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+                    if prepared_pid.is_some() {
+                        table_writer.write_entry::<u32>(3);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
+                                object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                            if let ::core::option::Option::Some(prepared_node) = prepared_node {
+                                object_writer.write::<_, _, 16>(&prepared_node);
+                            }
+                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
+                                object_writer.write::<_, _, 16>(&prepared_token);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                            if let ::core::option::Option::Some(prepared_pid) = prepared_pid {
+                                object_writer.write::<_, _, 4>(&prepared_pid);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<TensorHold>> for TensorHold {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorHold> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<TensorHold>> for TensorHold {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorHold>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<TensorHold> for TensorHold {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorHold> {
+                    TensorHold::create(
+                        builder,
+                        &self.name,
+                        self.tensor,
+                        self.node,
+                        self.pid,
+                        self.token,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [TensorHold] type.
+            ///
+            /// Can be created using the [TensorHold::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct TensorHoldBuilder<State>(State);
+
+            impl TensorHoldBuilder<()> {
+                /// Setter for the [`name` field](TensorHold#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T0>(self, value: T0) -> TensorHoldBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    TensorHoldBuilder((value,))
+                }
+
+                /// Sets the [`name` field](TensorHold#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> TensorHoldBuilder<((),)> {
+                    self.name(())
+                }
+            }
+
+            impl<T0> TensorHoldBuilder<(T0,)> {
+                /// Setter for the [`tensor` field](TensorHold#structfield.tensor).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor<T1>(self, value: T1) -> TensorHoldBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0,) = self.0;
+                    TensorHoldBuilder((v0, value))
+                }
+
+                /// Sets the [`tensor` field](TensorHold#structfield.tensor) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor_as_null(self) -> TensorHoldBuilder<(T0, ())> {
+                    self.tensor(())
+                }
+            }
+
+            impl<T0, T1> TensorHoldBuilder<(T0, T1)> {
+                /// Setter for the [`node` field](TensorHold#structfield.node).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn node<T2>(self, value: T2) -> TensorHoldBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1) = self.0;
+                    TensorHoldBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`node` field](TensorHold#structfield.node) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn node_as_null(self) -> TensorHoldBuilder<(T0, T1, ())> {
+                    self.node(())
+                }
+            }
+
+            impl<T0, T1, T2> TensorHoldBuilder<(T0, T1, T2)> {
+                /// Setter for the [`pid` field](TensorHold#structfield.pid).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid<T3>(self, value: T3) -> TensorHoldBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<u32>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    TensorHoldBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`pid` field](TensorHold#structfield.pid) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid_as_null(self) -> TensorHoldBuilder<(T0, T1, T2, ())> {
+                    self.pid(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> TensorHoldBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`token` field](TensorHold#structfield.token).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token<T4>(self, value: T4) -> TensorHoldBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    TensorHoldBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`token` field](TensorHold#structfield.token) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token_as_null(self) -> TensorHoldBuilder<(T0, T1, T2, T3, ())> {
+                    self.token(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> TensorHoldBuilder<(T0, T1, T2, T3, T4)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorHold].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorHold>
+                where
+                    Self: ::planus::WriteAsOffset<TensorHold>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+                T3: ::planus::WriteAsOptional<u32>,
+                T4: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAs<::planus::Offset<TensorHold>>
+                for TensorHoldBuilder<(T0, T1, T2, T3, T4)>
+            {
+                type Prepared = ::planus::Offset<TensorHold>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorHold> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+                T3: ::planus::WriteAsOptional<u32>,
+                T4: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOptional<::planus::Offset<TensorHold>>
+                for TensorHoldBuilder<(T0, T1, T2, T3, T4)>
+            {
+                type Prepared = ::planus::Offset<TensorHold>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorHold>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+                T3: ::planus::WriteAsOptional<u32>,
+                T4: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOffset<TensorHold> for TensorHoldBuilder<(T0, T1, T2, T3, T4)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorHold> {
+                    let (v0, v1, v2, v3, v4) = &self.0;
+                    TensorHold::create(builder, v0, v1, v2, v3, v4)
+                }
+            }
+
+            /// Reference to a deserialized [TensorHold].
+            #[derive(Copy, Clone)]
+            pub struct TensorHoldRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> TensorHoldRef<'a> {
+                /// Getter for the [`name` field](TensorHold#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "TensorHold", "name")
+                }
+
+                /// Getter for the [`tensor` field](TensorHold#structfield.tensor).
+                #[inline]
+                pub fn tensor(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(1, "TensorHold", "tensor")
+                }
+
+                /// Getter for the [`node` field](TensorHold#structfield.node).
+                #[inline]
+                pub fn node(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(2, "TensorHold", "node")
+                }
+
+                /// Getter for the [`pid` field](TensorHold#structfield.pid).
+                #[inline]
+                pub fn pid(&self) -> ::planus::Result<::core::option::Option<u32>> {
+                    self.0.access(3, "TensorHold", "pid")
+                }
+
+                /// Getter for the [`token` field](TensorHold#structfield.token).
+                #[inline]
+                pub fn token(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(4, "TensorHold", "token")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for TensorHoldRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("TensorHoldRef");
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
+                        f.field("tensor", &field_tensor);
+                    }
+                    if let ::core::option::Option::Some(field_node) = self.node().transpose() {
+                        f.field("node", &field_node);
+                    }
+                    if let ::core::option::Option::Some(field_pid) = self.pid().transpose() {
+                        f.field("pid", &field_pid);
+                    }
+                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
+                        f.field("token", &field_token);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<TensorHoldRef<'a>> for TensorHold {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: TensorHoldRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        name: value.name()?.map(::core::convert::Into::into),
+                        tensor: value.tensor()?.map(::core::convert::Into::into),
+                        node: value.node()?.map(::core::convert::Into::into),
+                        pid: if let ::core::option::Option::Some(pid) = value.pid()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(pid)?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        token: value.token()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for TensorHoldRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for TensorHoldRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[TensorHoldRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<TensorHold>> for TensorHold {
+                type Value = ::planus::Offset<TensorHold>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<TensorHold>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for TensorHoldRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[TensorHoldRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `TensorUnhold` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `TensorUnhold` in the file `schema/wire.fbs:385`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct TensorUnhold {
+                /// The field `name` in the table `TensorUnhold`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `tensor` in the table `TensorUnhold`
+                pub tensor: ::core::option::Option<self::Id>,
+                /// The field `node` in the table `TensorUnhold`
+                pub node: ::core::option::Option<self::Id>,
+                /// The field `pid` in the table `TensorUnhold`
+                pub pid: ::core::option::Option<u32>,
+                /// The field `token` in the table `TensorUnhold`
+                pub token: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for TensorUnhold {
+                fn default() -> Self {
+                    Self {
+                        name: ::core::default::Default::default(),
+                        tensor: ::core::default::Default::default(),
+                        node: ::core::default::Default::default(),
+                        pid: ::core::default::Default::default(),
+                        token: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl TensorUnhold {
+                /// Creates a [TensorUnholdBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> TensorUnholdBuilder<()> {
+                    TensorUnholdBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_tensor: impl ::planus::WriteAsOptional<self::Id>,
+                    field_node: impl ::planus::WriteAsOptional<self::Id>,
+                    field_pid: impl ::planus::WriteAsOptional<u32>,
+                    field_token: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_tensor = field_tensor.prepare(builder);
+                    let prepared_node = field_node.prepare(builder);
+                    let prepared_pid = field_pid.prepare(builder);
+                    let prepared_token = field_token.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<14> =
+                        ::core::default::Default::default();
+                    if prepared_tensor.is_some() {
+                        table_writer.write_entry::<self::Id>(1);
+                    }
+                    if prepared_node.is_some() {
+                        table_writer.write_entry::<self::Id>(2);
+                    }
+                    if prepared_token.is_some() {
+                        table_writer.write_entry::<self::Id>(4);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+                    if prepared_pid.is_some() {
+                        table_writer.write_entry::<u32>(3);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
+                                object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                            if let ::core::option::Option::Some(prepared_node) = prepared_node {
+                                object_writer.write::<_, _, 16>(&prepared_node);
+                            }
+                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
+                                object_writer.write::<_, _, 16>(&prepared_token);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                            if let ::core::option::Option::Some(prepared_pid) = prepared_pid {
+                                object_writer.write::<_, _, 4>(&prepared_pid);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<TensorUnhold>> for TensorUnhold {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorUnhold> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<TensorUnhold>> for TensorUnhold {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorUnhold>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<TensorUnhold> for TensorUnhold {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorUnhold> {
+                    TensorUnhold::create(
+                        builder,
+                        &self.name,
+                        self.tensor,
+                        self.node,
+                        self.pid,
+                        self.token,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [TensorUnhold] type.
+            ///
+            /// Can be created using the [TensorUnhold::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct TensorUnholdBuilder<State>(State);
+
+            impl TensorUnholdBuilder<()> {
+                /// Setter for the [`name` field](TensorUnhold#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T0>(self, value: T0) -> TensorUnholdBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    TensorUnholdBuilder((value,))
+                }
+
+                /// Sets the [`name` field](TensorUnhold#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> TensorUnholdBuilder<((),)> {
+                    self.name(())
+                }
+            }
+
+            impl<T0> TensorUnholdBuilder<(T0,)> {
+                /// Setter for the [`tensor` field](TensorUnhold#structfield.tensor).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor<T1>(self, value: T1) -> TensorUnholdBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0,) = self.0;
+                    TensorUnholdBuilder((v0, value))
+                }
+
+                /// Sets the [`tensor` field](TensorUnhold#structfield.tensor) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor_as_null(self) -> TensorUnholdBuilder<(T0, ())> {
+                    self.tensor(())
+                }
+            }
+
+            impl<T0, T1> TensorUnholdBuilder<(T0, T1)> {
+                /// Setter for the [`node` field](TensorUnhold#structfield.node).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn node<T2>(self, value: T2) -> TensorUnholdBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1) = self.0;
+                    TensorUnholdBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`node` field](TensorUnhold#structfield.node) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn node_as_null(self) -> TensorUnholdBuilder<(T0, T1, ())> {
+                    self.node(())
+                }
+            }
+
+            impl<T0, T1, T2> TensorUnholdBuilder<(T0, T1, T2)> {
+                /// Setter for the [`pid` field](TensorUnhold#structfield.pid).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid<T3>(self, value: T3) -> TensorUnholdBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<u32>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    TensorUnholdBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`pid` field](TensorUnhold#structfield.pid) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid_as_null(self) -> TensorUnholdBuilder<(T0, T1, T2, ())> {
+                    self.pid(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> TensorUnholdBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`token` field](TensorUnhold#structfield.token).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token<T4>(self, value: T4) -> TensorUnholdBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    TensorUnholdBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`token` field](TensorUnhold#structfield.token) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token_as_null(self) -> TensorUnholdBuilder<(T0, T1, T2, T3, ())> {
+                    self.token(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> TensorUnholdBuilder<(T0, T1, T2, T3, T4)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorUnhold].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorUnhold>
+                where
+                    Self: ::planus::WriteAsOffset<TensorUnhold>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+                T3: ::planus::WriteAsOptional<u32>,
+                T4: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAs<::planus::Offset<TensorUnhold>>
+                for TensorUnholdBuilder<(T0, T1, T2, T3, T4)>
+            {
+                type Prepared = ::planus::Offset<TensorUnhold>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorUnhold> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+                T3: ::planus::WriteAsOptional<u32>,
+                T4: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOptional<::planus::Offset<TensorUnhold>>
+                for TensorUnholdBuilder<(T0, T1, T2, T3, T4)>
+            {
+                type Prepared = ::planus::Offset<TensorUnhold>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorUnhold>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+                T3: ::planus::WriteAsOptional<u32>,
+                T4: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOffset<TensorUnhold> for TensorUnholdBuilder<(T0, T1, T2, T3, T4)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorUnhold> {
+                    let (v0, v1, v2, v3, v4) = &self.0;
+                    TensorUnhold::create(builder, v0, v1, v2, v3, v4)
+                }
+            }
+
+            /// Reference to a deserialized [TensorUnhold].
+            #[derive(Copy, Clone)]
+            pub struct TensorUnholdRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> TensorUnholdRef<'a> {
+                /// Getter for the [`name` field](TensorUnhold#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "TensorUnhold", "name")
+                }
+
+                /// Getter for the [`tensor` field](TensorUnhold#structfield.tensor).
+                #[inline]
+                pub fn tensor(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(1, "TensorUnhold", "tensor")
+                }
+
+                /// Getter for the [`node` field](TensorUnhold#structfield.node).
+                #[inline]
+                pub fn node(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(2, "TensorUnhold", "node")
+                }
+
+                /// Getter for the [`pid` field](TensorUnhold#structfield.pid).
+                #[inline]
+                pub fn pid(&self) -> ::planus::Result<::core::option::Option<u32>> {
+                    self.0.access(3, "TensorUnhold", "pid")
+                }
+
+                /// Getter for the [`token` field](TensorUnhold#structfield.token).
+                #[inline]
+                pub fn token(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(4, "TensorUnhold", "token")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for TensorUnholdRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("TensorUnholdRef");
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
+                        f.field("tensor", &field_tensor);
+                    }
+                    if let ::core::option::Option::Some(field_node) = self.node().transpose() {
+                        f.field("node", &field_node);
+                    }
+                    if let ::core::option::Option::Some(field_pid) = self.pid().transpose() {
+                        f.field("pid", &field_pid);
+                    }
+                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
+                        f.field("token", &field_token);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<TensorUnholdRef<'a>> for TensorUnhold {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: TensorUnholdRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        name: value.name()?.map(::core::convert::Into::into),
+                        tensor: value.tensor()?.map(::core::convert::Into::into),
+                        node: value.node()?.map(::core::convert::Into::into),
+                        pid: if let ::core::option::Option::Some(pid) = value.pid()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(pid)?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        token: value.token()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for TensorUnholdRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for TensorUnholdRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[TensorUnholdRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<TensorUnhold>> for TensorUnhold {
+                type Value = ::planus::Offset<TensorUnhold>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<TensorUnhold>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for TensorUnholdRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[TensorUnholdRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `TensorPeek` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `TensorPeek` in the file `schema/wire.fbs:395`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct TensorPeek {
+                /// The field `name` in the table `TensorPeek`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `tensor` in the table `TensorPeek`
+                pub tensor: ::core::option::Option<self::Id>,
+                /// The field `node` in the table `TensorPeek`
+                pub node: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for TensorPeek {
+                fn default() -> Self {
+                    Self {
+                        name: ::core::default::Default::default(),
+                        tensor: ::core::default::Default::default(),
+                        node: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl TensorPeek {
+                /// Creates a [TensorPeekBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> TensorPeekBuilder<()> {
+                    TensorPeekBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_tensor: impl ::planus::WriteAsOptional<self::Id>,
+                    field_node: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_tensor = field_tensor.prepare(builder);
+                    let prepared_node = field_node.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
+                        ::core::default::Default::default();
+                    if prepared_tensor.is_some() {
+                        table_writer.write_entry::<self::Id>(1);
+                    }
+                    if prepared_node.is_some() {
+                        table_writer.write_entry::<self::Id>(2);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
+                                object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                            if let ::core::option::Option::Some(prepared_node) = prepared_node {
+                                object_writer.write::<_, _, 16>(&prepared_node);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<TensorPeek>> for TensorPeek {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorPeek> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<TensorPeek>> for TensorPeek {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorPeek>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<TensorPeek> for TensorPeek {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorPeek> {
+                    TensorPeek::create(builder, &self.name, self.tensor, self.node)
+                }
+            }
+
+            /// Builder for serializing an instance of the [TensorPeek] type.
+            ///
+            /// Can be created using the [TensorPeek::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct TensorPeekBuilder<State>(State);
+
+            impl TensorPeekBuilder<()> {
+                /// Setter for the [`name` field](TensorPeek#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T0>(self, value: T0) -> TensorPeekBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    TensorPeekBuilder((value,))
+                }
+
+                /// Sets the [`name` field](TensorPeek#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> TensorPeekBuilder<((),)> {
+                    self.name(())
+                }
+            }
+
+            impl<T0> TensorPeekBuilder<(T0,)> {
+                /// Setter for the [`tensor` field](TensorPeek#structfield.tensor).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor<T1>(self, value: T1) -> TensorPeekBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0,) = self.0;
+                    TensorPeekBuilder((v0, value))
+                }
+
+                /// Sets the [`tensor` field](TensorPeek#structfield.tensor) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor_as_null(self) -> TensorPeekBuilder<(T0, ())> {
+                    self.tensor(())
+                }
+            }
+
+            impl<T0, T1> TensorPeekBuilder<(T0, T1)> {
+                /// Setter for the [`node` field](TensorPeek#structfield.node).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn node<T2>(self, value: T2) -> TensorPeekBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1) = self.0;
+                    TensorPeekBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`node` field](TensorPeek#structfield.node) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn node_as_null(self) -> TensorPeekBuilder<(T0, T1, ())> {
+                    self.node(())
+                }
+            }
+
+            impl<T0, T1, T2> TensorPeekBuilder<(T0, T1, T2)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorPeek].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorPeek>
+                where
+                    Self: ::planus::WriteAsOffset<TensorPeek>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAs<::planus::Offset<TensorPeek>> for TensorPeekBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<TensorPeek>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorPeek> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOptional<::planus::Offset<TensorPeek>>
+                for TensorPeekBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<TensorPeek>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorPeek>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOffset<TensorPeek> for TensorPeekBuilder<(T0, T1, T2)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorPeek> {
+                    let (v0, v1, v2) = &self.0;
+                    TensorPeek::create(builder, v0, v1, v2)
+                }
+            }
+
+            /// Reference to a deserialized [TensorPeek].
+            #[derive(Copy, Clone)]
+            pub struct TensorPeekRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> TensorPeekRef<'a> {
+                /// Getter for the [`name` field](TensorPeek#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "TensorPeek", "name")
+                }
+
+                /// Getter for the [`tensor` field](TensorPeek#structfield.tensor).
+                #[inline]
+                pub fn tensor(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(1, "TensorPeek", "tensor")
+                }
+
+                /// Getter for the [`node` field](TensorPeek#structfield.node).
+                #[inline]
+                pub fn node(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(2, "TensorPeek", "node")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for TensorPeekRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("TensorPeekRef");
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
+                        f.field("tensor", &field_tensor);
+                    }
+                    if let ::core::option::Option::Some(field_node) = self.node().transpose() {
+                        f.field("node", &field_node);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<TensorPeekRef<'a>> for TensorPeek {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: TensorPeekRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        name: value.name()?.map(::core::convert::Into::into),
+                        tensor: value.tensor()?.map(::core::convert::Into::into),
+                        node: value.node()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for TensorPeekRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for TensorPeekRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[TensorPeekRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<TensorPeek>> for TensorPeek {
+                type Value = ::planus::Offset<TensorPeek>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<TensorPeek>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for TensorPeekRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[TensorPeekRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:371`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:401`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum RequestBody {
                 /// The variant of type `Hello` in the union `RequestBody`
@@ -17923,6 +19291,15 @@ mod root {
 
                 /// The variant of type `TensorAdopt` in the union `RequestBody`
                 TensorAdopt(::planus::alloc::boxed::Box<self::TensorAdopt>),
+
+                /// The variant of type `TensorHold` in the union `RequestBody`
+                TensorHold(::planus::alloc::boxed::Box<self::TensorHold>),
+
+                /// The variant of type `TensorUnhold` in the union `RequestBody`
+                TensorUnhold(::planus::alloc::boxed::Box<self::TensorUnhold>),
+
+                /// The variant of type `TensorPeek` in the union `RequestBody`
+                TensorPeek(::planus::alloc::boxed::Box<self::TensorPeek>),
             }
 
             impl RequestBody {
@@ -18259,6 +19636,30 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(41, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_tensor_hold(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::TensorHold>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(42, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_tensor_unhold(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::TensorUnhold>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(43, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_tensor_peek(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::TensorPeek>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(44, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<RequestBody> for RequestBody {
@@ -18306,6 +19707,9 @@ mod root {
                         Self::CacheWant(value) => Self::create_cache_want(builder, value),
                         Self::CacheGave(value) => Self::create_cache_gave(builder, value),
                         Self::TensorAdopt(value) => Self::create_tensor_adopt(builder, value),
+                        Self::TensorHold(value) => Self::create_tensor_hold(builder, value),
+                        Self::TensorUnhold(value) => Self::create_tensor_unhold(builder, value),
+                        Self::TensorPeek(value) => Self::create_tensor_peek(builder, value),
                     }
                 }
             }
@@ -18801,6 +20205,42 @@ mod root {
                 ) -> RequestBodyBuilder<::planus::Initialized<41, T>>
                 where
                     T: ::planus::WriteAsOffset<self::TensorAdopt>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`TensorHold` variant](RequestBody#variant.TensorHold).
+                #[inline]
+                pub fn tensor_hold<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<42, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::TensorHold>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`TensorUnhold` variant](RequestBody#variant.TensorUnhold).
+                #[inline]
+                pub fn tensor_unhold<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<43, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::TensorUnhold>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`TensorPeek` variant](RequestBody#variant.TensorPeek).
+                #[inline]
+                pub fn tensor_peek<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<44, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::TensorPeek>,
                 {
                     RequestBodyBuilder(::planus::Initialized(value))
                 }
@@ -19886,6 +21326,84 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<42, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorHold>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(42, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<42, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorHold>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<43, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorUnhold>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(43, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<43, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorUnhold>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<44, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorPeek>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(44, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<44, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorPeek>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [RequestBody].
             #[derive(Copy, Clone, Debug)]
@@ -19931,6 +21449,9 @@ mod root {
                 CacheWant(self::CacheWantRef<'a>),
                 CacheGave(self::CacheGaveRef<'a>),
                 TensorAdopt(self::TensorAdoptRef<'a>),
+                TensorHold(self::TensorHoldRef<'a>),
+                TensorUnhold(self::TensorUnholdRef<'a>),
+                TensorPeek(self::TensorPeekRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<RequestBodyRef<'a>> for RequestBody {
@@ -20183,6 +21704,24 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        RequestBodyRef::TensorHold(value) => {
+                            Self::TensorHold(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::TensorUnhold(value) => {
+                            Self::TensorUnhold(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::TensorPeek(value) => {
+                            Self::TensorPeek(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -20317,6 +21856,15 @@ mod root {
                         41 => ::core::result::Result::Ok(Self::TensorAdopt(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        42 => ::core::result::Result::Ok(Self::TensorHold(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        43 => ::core::result::Result::Ok(Self::TensorUnhold(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        44 => ::core::result::Result::Ok(Self::TensorPeek(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -20331,7 +21879,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:415`
+            /// * Table `Request` in the file `schema/wire.fbs:448`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Request {
                 /// The field `number` in the table `Request`
@@ -20645,7 +22193,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:423`
+            /// * Table `Welcome` in the file `schema/wire.fbs:456`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Welcome {
                 /// The field `version` in the table `Welcome`
@@ -21354,7 +22902,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:439`
+            /// * Table `Claimed` in the file `schema/wire.fbs:472`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Claimed {
                 /// The field `refused` in the table `Claimed`
@@ -21619,7 +23167,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:443`
+            /// * Table `Done` in the file `schema/wire.fbs:476`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Done {}
 
@@ -21816,7 +23364,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:445`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:478`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInfo {
                 /// The field `tensor` in the table `TensorInfo`
@@ -21867,6 +23415,8 @@ mod root {
                 pub survives: u8,
                 /// The field `home_pid` in the table `TensorInfo`
                 pub home_pid: u32,
+                /// The field `holds` in the table `TensorInfo`
+                pub holds: ::core::option::Option<u64>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -21897,6 +23447,7 @@ mod root {
                         adopted: false,
                         survives: 1,
                         home_pid: 0,
+                        holds: ::core::default::Default::default(),
                     }
                 }
             }
@@ -21935,6 +23486,7 @@ mod root {
                     field_adopted: impl ::planus::WriteAsDefault<bool, bool>,
                     field_survives: impl ::planus::WriteAsDefault<u8, u8>,
                     field_home_pid: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_holds: impl ::planus::WriteAsOptional<u64>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
                     let prepared_name = field_name.prepare(builder);
@@ -21960,8 +23512,9 @@ mod root {
                     let prepared_adopted = field_adopted.prepare(builder, &false);
                     let prepared_survives = field_survives.prepare(builder, &1);
                     let prepared_home_pid = field_home_pid.prepare(builder, &0);
+                    let prepared_holds = field_holds.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<52> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<54> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -21992,6 +23545,9 @@ mod root {
                     }
                     if prepared_accesses_left.is_some() {
                         table_writer.write_entry::<u64>(19);
+                    }
+                    if prepared_holds.is_some() {
+                        table_writer.write_entry::<u64>(24);
                     }
                     if prepared_name.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(1);
@@ -22077,6 +23633,9 @@ mod root {
                                 prepared_accesses_left
                             {
                                 object_writer.write::<_, _, 8>(&prepared_accesses_left);
+                            }
+                            if let ::core::option::Option::Some(prepared_holds) = prepared_holds {
+                                object_writer.write::<_, _, 8>(&prepared_holds);
                             }
                             if let ::core::option::Option::Some(prepared_name) = prepared_name {
                                 object_writer.write::<_, _, 4>(&prepared_name);
@@ -22188,6 +23747,7 @@ mod root {
                         self.adopted,
                         self.survives,
                         self.home_pid,
+                        self.holds,
                     )
                 }
             }
@@ -23752,6 +25312,165 @@ mod root {
                     T23,
                 )>
             {
+                /// Setter for the [`holds` field](TensorInfo#structfield.holds).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn holds<T24>(
+                    self,
+                    value: T24,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                )>
+                where
+                    T24: ::planus::WriteAsOptional<u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                    ) = self.0;
+                    TensorInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, value,
+                    ))
+                }
+
+                /// Sets the [`holds` field](TensorInfo#structfield.holds) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn holds_as_null(
+                    self,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    (),
+                )> {
+                    self.holds(())
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+            >
+                TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                )>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorInfo].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorInfo>
@@ -23787,6 +25506,7 @@ mod root {
                 T21: ::planus::WriteAsDefault<bool, bool>,
                 T22: ::planus::WriteAsDefault<u8, u8>,
                 T23: ::planus::WriteAsDefault<u32, u32>,
+                T24: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAs<::planus::Offset<TensorInfo>>
                 for TensorInfoBuilder<(
                     T0,
@@ -23813,6 +25533,7 @@ mod root {
                     T21,
                     T22,
                     T23,
+                    T24,
                 )>
             {
                 type Prepared = ::planus::Offset<TensorInfo>;
@@ -23848,6 +25569,7 @@ mod root {
                 T21: ::planus::WriteAsDefault<bool, bool>,
                 T22: ::planus::WriteAsDefault<u8, u8>,
                 T23: ::planus::WriteAsDefault<u32, u32>,
+                T24: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorInfo>>
                 for TensorInfoBuilder<(
                     T0,
@@ -23874,6 +25596,7 @@ mod root {
                     T21,
                     T22,
                     T23,
+                    T24,
                 )>
             {
                 type Prepared = ::planus::Offset<TensorInfo>;
@@ -23912,6 +25635,7 @@ mod root {
                 T21: ::planus::WriteAsDefault<bool, bool>,
                 T22: ::planus::WriteAsDefault<u8, u8>,
                 T23: ::planus::WriteAsDefault<u32, u32>,
+                T24: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAsOffset<TensorInfo>
                 for TensorInfoBuilder<(
                     T0,
@@ -23938,6 +25662,7 @@ mod root {
                     T21,
                     T22,
                     T23,
+                    T24,
                 )>
             {
                 #[inline]
@@ -23967,10 +25692,11 @@ mod root {
                         v21,
                         v22,
                         v23,
+                        v24,
                     ) = &self.0;
                     TensorInfo::create(
                         builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
-                        v15, v16, v17, v18, v19, v20, v21, v22, v23,
+                        v15, v16, v17, v18, v19, v20, v21, v22, v23, v24,
                     )
                 }
             }
@@ -24164,6 +25890,12 @@ mod root {
                         self.0.access(23, "TensorInfo", "home_pid")?.unwrap_or(0),
                     )
                 }
+
+                /// Getter for the [`holds` field](TensorInfo#structfield.holds).
+                #[inline]
+                pub fn holds(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(24, "TensorInfo", "holds")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorInfoRef<'a> {
@@ -24216,6 +25948,9 @@ mod root {
                     f.field("adopted", &self.adopted());
                     f.field("survives", &self.survives());
                     f.field("home_pid", &self.home_pid());
+                    if let ::core::option::Option::Some(field_holds) = self.holds().transpose() {
+                        f.field("holds", &field_holds);
+                    }
                     f.finish()
                 }
             }
@@ -24282,6 +26017,11 @@ mod root {
                         adopted: ::core::convert::TryInto::try_into(value.adopted()?)?,
                         survives: ::core::convert::TryInto::try_into(value.survives()?)?,
                         home_pid: ::core::convert::TryInto::try_into(value.home_pid()?)?,
+                        holds: if let ::core::option::Option::Some(holds) = value.holds()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(holds)?)
+                        } else {
+                            ::core::option::Option::None
+                        },
                     })
                 }
             }
@@ -24362,7 +26102,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:477`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:512`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorReply {
                 /// The field `info` in the table `TensorReply`
@@ -24940,7 +26680,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:490`
+            /// * Table `Published` in the file `schema/wire.fbs:525`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Published {
                 /// The field `generation` in the table `Published`
@@ -25196,7 +26936,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:494`
+            /// * Table `Moved` in the file `schema/wire.fbs:529`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Moved {
                 /// The field `bytes` in the table `Moved`
@@ -25497,7 +27237,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:500`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:535`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartInfo {
                 /// The field `tensor` in the table `PartInfo`
@@ -25854,7 +27594,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:506`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:541`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInfo {
                 /// The field `version` in the table `VersionInfo`
@@ -28031,7 +29771,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:536`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:571`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionReply {
                 /// The field `info` in the table `VersionReply`
@@ -28625,7 +30365,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:547`
+            /// * Table `Slabs` in the file `schema/wire.fbs:582`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Slabs {
                 /// The field `first` in the table `Slabs`
@@ -28915,7 +30655,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:553`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:588`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionDetails {
                 /// The field `info` in the table `VersionDetails`
@@ -29320,7 +31060,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:559`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:594`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelInfo {
                 /// The field `name` in the table `ModelInfo`
@@ -29692,7 +31432,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:565`
+            /// * Table `Models` in the file `schema/wire.fbs:600`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Models {
                 /// The field `models` in the table `Models`
@@ -29968,7 +31708,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:569`
+            /// * Table `Swapped` in the file `schema/wire.fbs:604`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Swapped {
                 /// The field `current` in the table `Swapped`
@@ -30291,7 +32031,7 @@ mod root {
             /// The table `GroupDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDevice` in the file `schema/wire.fbs:576`
+            /// * Table `GroupDevice` in the file `schema/wire.fbs:611`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDevice {
                 /// The field `device` in the table `GroupDevice`
@@ -31110,7 +32850,7 @@ mod root {
             /// The table `GroupInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInfo` in the file `schema/wire.fbs:594`
+            /// * Table `GroupInfo` in the file `schema/wire.fbs:629`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInfo {
                 /// The field `name` in the table `GroupInfo`
@@ -31913,7 +33653,7 @@ mod root {
             /// The table `MemberDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberDevice` in the file `schema/wire.fbs:615`
+            /// * Table `MemberDevice` in the file `schema/wire.fbs:650`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberDevice {
                 /// The field `device` in the table `MemberDevice`
@@ -32570,7 +34310,7 @@ mod root {
             /// The table `MemberInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberInfo` in the file `schema/wire.fbs:629`
+            /// * Table `MemberInfo` in the file `schema/wire.fbs:664`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberInfo {
                 /// The field `slot` in the table `MemberInfo`
@@ -33210,7 +34950,7 @@ mod root {
             /// The table `GroupDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDetails` in the file `schema/wire.fbs:642`
+            /// * Table `GroupDetails` in the file `schema/wire.fbs:677`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDetails {
                 /// The field `info` in the table `GroupDetails`
@@ -33557,7 +35297,7 @@ mod root {
             /// The table `Groups` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Groups` in the file `schema/wire.fbs:647`
+            /// * Table `Groups` in the file `schema/wire.fbs:682`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Groups {
                 /// The field `groups` in the table `Groups`
@@ -33833,7 +35573,7 @@ mod root {
             /// The table `GroupJoined` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoined` in the file `schema/wire.fbs:651`
+            /// * Table `GroupJoined` in the file `schema/wire.fbs:686`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoined {
                 /// The field `name` in the table `GroupJoined`
@@ -34211,7 +35951,7 @@ mod root {
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:657`
+            /// * Table `Collected` in the file `schema/wire.fbs:692`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Collected {
                 /// The field `tensors` in the table `Collected`
@@ -34580,7 +36320,7 @@ mod root {
             /// The table `ResourceUse` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ResourceUse` in the file `schema/wire.fbs:664`
+            /// * Table `ResourceUse` in the file `schema/wire.fbs:699`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ResourceUse {
                 /// The field `name` in the table `ResourceUse`
@@ -35055,7 +36795,7 @@ mod root {
             /// The table `UserAccount` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `UserAccount` in the file `schema/wire.fbs:675`
+            /// * Table `UserAccount` in the file `schema/wire.fbs:710`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct UserAccount {
                 /// The field `user` in the table `UserAccount`
@@ -35397,7 +37137,7 @@ mod root {
             /// The table `Accounts` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Accounts` in the file `schema/wire.fbs:680`
+            /// * Table `Accounts` in the file `schema/wire.fbs:715`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Accounts {
                 /// The field `users` in the table `Accounts`
@@ -35734,7 +37474,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:687`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:722`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Upgrading {
                 /// The field `from_version` in the table `Upgrading`
@@ -36051,7 +37791,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:692`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:727`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseInfo {
                 /// The field `tensor` in the table `LeaseInfo`
@@ -36705,7 +38445,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:705`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:740`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDetails {
                 /// The field `info` in the table `TensorDetails`
@@ -37051,7 +38791,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:710`
+            /// * Table `Tensors` in the file `schema/wire.fbs:745`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Tensors {
                 /// The field `tensors` in the table `Tensors`
@@ -37329,7 +39069,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:714`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:749`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ClientInfo {
                 /// The field `client` in the table `ClientInfo`
@@ -37949,7 +39689,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:727`
+            /// * Table `Clients` in the file `schema/wire.fbs:762`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Clients {
                 /// The field `clients` in the table `Clients`
@@ -38227,7 +39967,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:731`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:766`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct DeviceInfo {
                 /// The field `device` in the table `DeviceInfo`
@@ -39232,7 +40972,7 @@ mod root {
             /// The table `HostInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `HostInfo` in the file `schema/wire.fbs:753`
+            /// * Table `HostInfo` in the file `schema/wire.fbs:788`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct HostInfo {
                 /// The field `host` in the table `HostInfo`
@@ -39877,7 +41617,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:767`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:802`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MoverInfo {
                 /// The field `device` in the table `MoverInfo`
@@ -40278,7 +42018,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:775`
+            /// * Table `Status` in the file `schema/wire.fbs:810`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Status {
                 /// The field `pond` in the table `Status`
@@ -42705,7 +44445,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:806`
+            /// * Table `Event` in the file `schema/wire.fbs:841`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Event {
                 /// The field `sequence` in the table `Event`
@@ -43290,7 +45030,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:818`
+            /// * Table `Holder` in the file `schema/wire.fbs:853`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Holder {
                 /// The field `user` in the table `Holder`
@@ -43682,7 +45422,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:826`
+            /// * Table `Failure` in the file `schema/wire.fbs:861`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Failure {
                 /// The field `kind` in the table `Failure`
@@ -44595,7 +46335,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:844`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:879`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct InMemfd {
                 /// The field `bytes` in the table `InMemfd`
@@ -44847,7 +46587,7 @@ mod root {
             /// The table `CacheInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheInfo` in the file `schema/wire.fbs:848`
+            /// * Table `CacheInfo` in the file `schema/wire.fbs:883`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheInfo {
                 /// The field `cache` in the table `CacheInfo`
@@ -46349,7 +48089,7 @@ mod root {
             /// The table `Caches` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Caches` in the file `schema/wire.fbs:874`
+            /// * Table `Caches` in the file `schema/wire.fbs:909`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Caches {
                 /// The field `caches` in the table `Caches`
@@ -46625,7 +48365,7 @@ mod root {
             /// The table `Pressure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Pressure` in the file `schema/wire.fbs:879`
+            /// * Table `Pressure` in the file `schema/wire.fbs:914`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Pressure {
                 /// The field `cache` in the table `Pressure`
@@ -47175,7 +48915,7 @@ mod root {
             /// The table `AdoptedFreed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `AdoptedFreed` in the file `schema/wire.fbs:892`
+            /// * Table `AdoptedFreed` in the file `schema/wire.fbs:927`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct AdoptedFreed {
                 /// The field `tensor` in the table `AdoptedFreed`
@@ -47447,7 +49187,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:896`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:931`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum ReplyBody {
                 /// The variant of type `Failure` in the union `ReplyBody`
@@ -49072,7 +50812,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:926`
+            /// * Table `Reply` in the file `schema/wire.fbs:961`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Reply {
                 /// The field `number` in the table `Reply`

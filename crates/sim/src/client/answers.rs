@@ -163,7 +163,8 @@ impl Client {
         ensure(!is_lost, "nothing is lost", detail)?;
         let internal = failure.kind == ErrorKind::Internal;
         ensure(around.faults || !internal, "no reason to fail", detail)?;
-        let invalid = failure.kind == ErrorKind::Invalid && matches!(what, What::Create(_));
+        let invalid =
+            failure.kind == ErrorKind::Invalid && matches!(what, What::Create(_) | What::Hold(_));
         ensure(!invalid, "no reason to fail", detail)?;
         if let What::Get(Some(tensor)) | What::Publish(tensor) = *what
             && failure.kind == ErrorKind::NotFound
@@ -178,9 +179,10 @@ impl Client {
     /// Whether it may be that whoever kept the memory is gone.
     fn may_be_lost(&self, what: &What, oracle: &Oracle) -> bool {
         match *what {
-            What::Get(Some(tensor)) | What::Move(tensor, _) | What::Publish(tensor) => {
-                oracle.has_lost_home(&oracle.tensors[tensor])
-            }
+            What::Get(Some(tensor))
+            | What::Move(tensor, _)
+            | What::Publish(tensor)
+            | What::Hold(tensor) => oracle.has_lost_home(&oracle.tensors[tensor]),
             // By its name.
             What::Get(None) | What::Create(_) => oracle
                 .tensors
@@ -205,6 +207,11 @@ impl Client {
                     around.oracle.tensors[tensor].created = true;
                     self.granted(&grant, lease, tensor, fds.into_iter().next(), around)?;
                 }
+            }
+            (What::Hold(tensor), ReplyBody::Tensor(grant)) => {
+                let id = around.oracle.tensors[tensor].id;
+                let fits = grant.lease.is_none() && grant.info.tensor == id && fds.is_empty();
+                ensure(fits, "a hold has no lease", || format!("{grant:?}"))?;
             }
             (What::Adopt(tensor), ReplyBody::Tensor(grant)) => {
                 let known = &mut around.oracle.tensors[tensor];

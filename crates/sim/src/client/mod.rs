@@ -5,6 +5,7 @@
 
 mod adopt;
 mod answers;
+mod holding;
 mod models;
 mod script;
 
@@ -69,6 +70,8 @@ pub enum What {
     /// Bytes into a tensor, or out of it.
     Move(usize, bool),
     Delete(usize),
+    /// A hold on a tensor, or the end of one.
+    Hold(usize),
     /// Memory of its own becomes a tensor.
     Adopt(usize),
     /// Another name for a tensor.

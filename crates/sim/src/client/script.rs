@@ -32,7 +32,7 @@ pub enum Sizes {
 }
 
 impl Sizes {
-    fn draw(self, rng: &mut Rng) -> u64 {
+    pub(super) fn draw(self, rng: &mut Rng) -> u64 {
         let small = 1 + rng.below(4 * 256);
         let large = (32 + 8 * rng.below(3)) * MIB;
         match self {
@@ -56,6 +56,8 @@ pub struct Scene<'a> {
     pub models: bool,
     /// It uses every transport, and lends memory of its own.
     pub transports: bool,
+    /// It makes tensors that are held, and holds them.
+    pub holds: bool,
     pub card: &'a mut Card,
     pub legacy: &'a SharedLegacy,
     pub trace: &'a Trace,
@@ -69,6 +71,10 @@ impl Client {
     pub fn act(&mut self, scene: &mut Scene<'_>) -> Result<(), Violation> {
         if scene.models && !scene.rng.once_in(4) {
             return self.act_on_models(scene);
+        }
+        if scene.holds && scene.rng.once_in(3) {
+            self.act_on_holds(scene);
+            return Ok(());
         }
         if scene.transports && scene.rng.once_in(8) {
             return self.adopt(scene);
@@ -112,6 +118,7 @@ impl Client {
             lease: (!rng.once_in(5)).then(|| self.new_lease()),
             life: Life { accesses, ..Life::default() },
             transport: if scene.transports { transport(tensor) } else { TransportKind::Vmm },
+            hold: None,
         };
         scene.trace.say(|| format!("  create {create:?}"));
         let tensor = scene.oracle.asked(self.pid, self.user, &create);
@@ -363,7 +370,7 @@ impl Client {
 }
 
 /// How a tensor is shared, by its identity.
-fn transport(tensor: TensorId) -> TransportKind {
+pub(super) fn transport(tensor: TensorId) -> TransportKind {
     match tensor.0.as_u128() >> 8 & 15 {
         0..=3 => TransportKind::Vmm,
         4..=7 => TransportKind::Mempool,

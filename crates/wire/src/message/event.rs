@@ -86,6 +86,8 @@ small_enum! {
         39 TensorAdopted "tensor_adopted",
         /// The process that kept a tensor's memory is gone.
         40 TensorOrphaned "tensor_orphaned",
+        /// Holds ended because their process is gone.
+        41 HoldEnded "hold_ended",
     }
 }
 

@@ -35,8 +35,8 @@ pub use reply::{Reply, ReplyBody};
 pub use request::{Request, RequestBody};
 pub use session::{Claim, ClientToken, Hello, LeaseClaim, LeaseInfo, LeaseToken, Proof, Welcome};
 pub use tensor::{
-    Life, Rename, Target, TensorAdopt, TensorCreate, TensorGet, TensorGrant, TensorInfo,
-    TensorPublish, TensorState, WAIT_FOREVER,
+    Life, Rename, Target, TensorAdopt, TensorCreate, TensorGet, TensorGrant, TensorHold,
+    TensorInfo, TensorPublish, TensorState, WAIT_FOREVER,
 };
 pub use transfer::{MoveWork, TensorMove};
 pub use version::{
@@ -48,6 +48,7 @@ pub(crate) use read::{
     at_most, bytes16, code, dtype, gpu, is_unknown_kind, name, record_id_to_uuid, required, shape,
     target, text_up_to, uuid_to_record_id,
 };
+pub(crate) use tensor::{read_info, write_info};
 
 /// The first field of the first message: `POND` in ASCII.
 pub const MAGIC: u32 = 0x504f_4e44;

@@ -35,6 +35,9 @@ pub enum DecodeError {
     /// A part of a file where no file can have one.
     #[error("{bytes} bytes at {file_offset} lie beyond the end of any file")]
     BeyondFiles { file_offset: u64, bytes: u64 },
+    /// No process has this number.
+    #[error("no process can have the number {0}")]
+    NoProcess(u32),
     /// Something on another machine.
     #[error("node {0} is named, and this pond knows no node but its own")]
     OtherNode(Uuid),
@@ -63,6 +66,7 @@ impl DecodeError {
             | DecodeError::Group(_)
             | DecodeError::Shape(_)
             | DecodeError::NameAndId
+            | DecodeError::NoProcess(_)
             | DecodeError::BeyondFiles { .. } => ErrorKind::Invalid,
             DecodeError::OtherNode(_) => ErrorKind::Unsupported,
             _ => ErrorKind::Protocol,

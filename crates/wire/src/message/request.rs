@@ -9,8 +9,8 @@ use planus::{Builder, ReadAsRoot};
 use super::read::{DecodeError, Read, is_unknown_kind};
 use super::{
     CacheGave, CacheOpen, Claim, GroupJoin, GroupSet, Hello, Rename, Target, TensorAdopt,
-    TensorCreate, TensorGet, TensorMove, TensorPublish, VersionCommit, VersionGet, VersionStage,
-    cache, event, group, pond, session, tensor, transfer, version,
+    TensorCreate, TensorGet, TensorHold, TensorMove, TensorPublish, VersionCommit, VersionGet,
+    VersionStage, cache, event, group, pond, session, tensor, transfer, version,
 };
 use crate::{
     CacheId, GpuUuid, GroupName, LeaseId, TensorId, TensorName, TensorRef, Token, VersionId,
@@ -45,6 +45,12 @@ pub enum RequestBody {
     /// Memory of the caller becomes a tensor.
     TensorAdopt(Box<TensorAdopt>),
     TensorGet(TensorGet),
+    /// A hold, for a process that has no connection.
+    TensorHold(TensorHold),
+    /// One hold is given up; with the last one the tensor is deleted.
+    TensorUnhold(TensorHold),
+    /// The handle of a tensor that was made to be held.
+    TensorPeek(Target),
     /// The tensor's bytes are complete.
     TensorPublish(TensorPublish),
     /// Bytes go into a tensor, out of it, or from one to another; answered when all have landed.
@@ -225,6 +231,9 @@ request_kinds! {
     TensorCreate "create" true 0;
     TensorAdopt "adopt" true 1;
     TensorGet "get" true 0;
+    TensorHold "hold" false 0;
+    TensorUnhold "unhold" false 0;
+    TensorPeek "peek" false 0;
     TensorPublish "publish" false 0;
     TensorMove "move" true 1;
     MovesExpected "moves expected" false 0;
@@ -313,6 +322,9 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         R::TensorCreate(create) => B::TensorCreate(Box::new(tensor::write_create(create))),
         R::TensorAdopt(adopt) => B::TensorAdopt(Box::new(tensor::write_adopt(adopt))),
         R::TensorGet(get) => B::TensorGet(Box::new(tensor::write_get(get))),
+        R::TensorHold(hold) => B::TensorHold(Box::new(tensor::write_hold(hold))),
+        R::TensorUnhold(hold) => B::TensorUnhold(Box::new(tensor::write_unhold(hold))),
+        R::TensorPeek(target) => B::TensorPeek(Box::new(tensor::write_peek(target))),
         R::TensorPublish(publish) => B::TensorPublish(Box::new(tensor::write_publish(publish))),
         R::TensorDelete { tensor } => B::TensorDelete(Box::new(tensor::write_delete(*tensor))),
         R::TensorInspect(target) => B::TensorInspect(Box::new(tensor::write_inspect(target))),
@@ -380,6 +392,9 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
         B::TensorCreate(it) => tensor::read_create(it).map(R::TensorCreate),
         B::TensorAdopt(it) => tensor::read_adopt(it).map(Box::new).map(R::TensorAdopt),
         B::TensorGet(it) => tensor::read_get(it).map(R::TensorGet),
+        B::TensorHold(it) => tensor::read_hold(it).map(R::TensorHold),
+        B::TensorUnhold(it) => tensor::read_unhold(it).map(R::TensorUnhold),
+        B::TensorPeek(it) => tensor::read_peek(it).map(R::TensorPeek),
         B::TensorPublish(it) => tensor::read_publish(it).map(R::TensorPublish),
         B::TensorDelete(it) => tensor::read_delete(it),
         B::TensorInspect(it) => tensor::read_inspect(it).map(R::TensorInspect),

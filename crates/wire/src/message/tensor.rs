@@ -10,12 +10,14 @@ use crate::{
     Token, Transport, TransportKind, backing, caps,
 };
 
+mod hold;
 mod info;
 
+pub use hold::TensorHold;
+pub(super) use hold::{read_hold, read_peek, read_unhold, write_hold, write_peek, write_unhold};
 pub use info::{TensorGrant, TensorInfo};
-pub(super) use info::{
-    read_details, read_grant, read_info, write_details, write_grant, write_info,
-};
+pub(super) use info::{read_details, read_grant, write_details, write_grant};
+pub(crate) use info::{read_info, write_info};
 
 /// `wait_ms` that never ends.
 pub const WAIT_FOREVER: u64 = u64::MAX;
@@ -96,6 +98,8 @@ pub struct TensorCreate {
     pub lease: Option<LeaseId>,
     pub life: Life,
     pub transport: TransportKind,
+    /// It is made to be held, and this is the token of its first hold.
+    pub hold: Option<Token>,
 }
 
 /// How long a tensor lives, beside being deleted. Every end only stops new leases.
@@ -123,6 +127,7 @@ pub(super) fn write_create(create: &TensorCreate) -> fb::TensorCreate {
         linger_ms: create.life.linger_ms,
         max_accesses: create.life.accesses,
         transport: create.transport.code(),
+        hold: create.hold.map(|token| uuid_to_id(token.0)),
     }
 }
 
@@ -146,6 +151,7 @@ pub(super) fn read_create(create: fb::TensorCreateRef<'_>) -> Read<TensorCreate>
             accesses: create.max_accesses()?,
         },
         transport: read::code("transport", create.transport()?, TransportKind::from_code)?,
+        hold: create.hold()?.map(|id| Token(id_to_uuid(id))),
     })
 }
 

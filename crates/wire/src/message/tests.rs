@@ -87,6 +87,9 @@ fn a_name_on_another_node_is_refused_and_the_refusal_names_the_node() {
             ..Default::default()
         })),
         B::TensorInspect(Box::new(fb::TensorInspect { name: name(), node, ..Default::default() })),
+        B::TensorHold(Box::new(fb::TensorHold { name: name(), node, ..Default::default() })),
+        B::TensorUnhold(Box::new(fb::TensorUnhold { name: name(), node, ..Default::default() })),
+        B::TensorPeek(Box::new(fb::TensorPeek { name: name(), node, ..Default::default() })),
         B::VersionGet(Box::new(fb::VersionGet {
             model: name(),
             lease,
@@ -124,6 +127,22 @@ fn a_lease_is_on_a_tensor_or_on_a_version_and_not_on_both() {
     };
     assert!(matches!(claim(id, id), DecodeError::TwoTargets));
     assert!(matches!(claim(None, None), DecodeError::Missing("tensor")));
+}
+
+#[test]
+fn a_hold_is_for_a_number_that_a_process_can_have() {
+    let token = Some(fb::Id { high: 1, low: 2 });
+    for pid in [0, 1 << 31, u32::MAX] {
+        let (name, pid) = (Some("x".to_owned()), Some(pid));
+        let hold = fb::TensorHold { name: name.clone(), pid, token, ..Default::default() };
+        let unhold = fb::TensorUnhold { name, pid, token, ..Default::default() };
+        for error in [
+            decoded(fb::RequestBody::TensorHold(Box::new(hold))),
+            decoded(fb::RequestBody::TensorUnhold(Box::new(unhold))),
+        ] {
+            assert_eq!(error.kind(), crate::ErrorKind::Invalid, "{pid:?}: {error}");
+        }
+    }
 }
 
 #[test]

@@ -36,6 +36,10 @@ pub struct TensorRecord {
     /// A slab of a version's arena: it lives as long as a version has it.
     pub part: bool,
     pub renamed: Option<Token>,
+    /// It lives as long as it is held.
+    pub held: bool,
+    /// The token of the hold that its create was.
+    pub hold: Option<Token>,
 }
 
 pub(super) fn write_made(tensor: &TensorRecord) -> fb::TensorMade {
@@ -59,6 +63,8 @@ pub(super) fn write_made(tensor: &TensorRecord) -> fb::TensorMade {
         accesses_left: tensor.accesses_left,
         part: tensor.part,
         renamed: tensor.renamed.and_then(|token| id(token.0)),
+        held: tensor.held,
+        hold: tensor.hold.and_then(|token| id(token.0)),
     }
 }
 
@@ -83,6 +89,8 @@ pub(super) fn read_made(tensor: fb::TensorMadeRef<'_>) -> Read<TensorRecord> {
         accesses_left: tensor.accesses_left()?,
         part: tensor.part()?,
         renamed: tensor.renamed()?.map(|id| Token(record_id_to_uuid(id))),
+        held: tensor.held()?,
+        hold: tensor.hold()?.map(|id| Token(record_id_to_uuid(id))),
     })
 }
 

@@ -1,9 +1,10 @@
 //! Records of the journal.
 
-use super::{IPC, MEMPOOL, Sample, id};
+use super::{IPC, MEMPOOL, Sample, id, tensor_info};
+use crate::message::TensorInfo;
 use crate::record::{
-    ClientRecord, CountedLease, DeviceRecord, HostRecord, ReadyRecord, Record, SlabRecord,
-    TensorRecord, VersionRecord,
+    ClientRecord, CountedLease, DeviceRecord, HoldRecord, HoldTold, HolderProcess, HostRecord,
+    ReadyRecord, Record, SlabRecord, TensorRecord, VersionRecord,
 };
 use crate::{
     Audience, Backing, ClientId, ContentHash, Dtype, GpuUuid, HANDLE_BYTES, HostId, LeaseId, Mode,
@@ -56,9 +57,20 @@ pub fn records() -> Vec<Sample<Record>> {
         pid: 77,
         since_unix_ms: 6,
     };
+    let told = |answer| {
+        let create = Option::is_none(&answer).then_some(TensorId(id(15)));
+        HoldTold { user: 2, token: Token(id(14)), tensor, answer, create }
+    };
+    let last = TensorInfo { holds: Some(0), ..tensor_info() };
+    let held = |process, told| {
+        Record::HoldChanged(HoldRecord { tensor, process, user: 2, count: 3, told })
+    };
     vec![
         ("host", Record::HostMade(host)),
         ("host-gone", Record::HostGone(HostId(id(21)))),
+        ("hold", held(None, None)),
+        ("hold-process", held(Some(HolderProcess { pid: 78, started: Some(9) }), Some(told(None)))),
+        ("hold-told", Record::HoldTold(told(Some(Box::new(last))))),
         ("opened", Record::Opened { pond: PondId(id(4)), key: [3; 16], created_unix_ms: 5 }),
         (
             "client",
@@ -110,6 +122,8 @@ pub fn records() -> Vec<Sample<Record>> {
                 accesses_left: Some(2),
                 part: true,
                 renamed: Some(Token(id(14))),
+                held: true,
+                hold: Some(Token(id(16))),
             }),
         ),
         (

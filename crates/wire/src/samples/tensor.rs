@@ -4,7 +4,7 @@ use super::pond::lease;
 use super::{GPU, IPC, MEMPOOL, Sample, id};
 use crate::message::{
     Life, MoveWork, Rename, ReplyBody, RequestBody, Target, TensorAdopt, TensorCreate, TensorGet,
-    TensorGrant, TensorInfo, TensorMove, TensorPublish, TensorState, WAIT_FOREVER,
+    TensorGrant, TensorHold, TensorInfo, TensorMove, TensorPublish, TensorState, WAIT_FOREVER,
 };
 use crate::{
     Audience, Backing, ContentHash, Dtype, HANDLE_BYTES, LeaseId, Mode, Piece, PiecesKind, Run,
@@ -29,6 +29,7 @@ pub(super) fn requests() -> Vec<Sample<RequestBody>> {
         lease: Some(LeaseId(9)),
         life: Life { ttl_ms: Some(60_000), linger_ms: Some(0), accesses: Some(3) },
         transport: TransportKind::Vmm,
+        hold: None,
     };
     let bare = TensorCreate {
         name: None,
@@ -38,6 +39,8 @@ pub(super) fn requests() -> Vec<Sample<RequestBody>> {
         ..create.clone()
     };
     let by_ipc = TensorCreate { transport: TransportKind::Ipc, ..bare.clone() };
+    let held = TensorCreate { hold: Some(Token(id(10))), ..by_ipc.clone() };
+    let hold = |target, pid| TensorHold { target, pid, token: Token(id(10)) };
     let adopt = |transport| {
         RequestBody::TensorAdopt(Box::new(TensorAdopt {
             tensor,
@@ -64,6 +67,16 @@ pub(super) fn requests() -> Vec<Sample<RequestBody>> {
         ("create", RequestBody::TensorCreate(create)),
         ("create-bare", RequestBody::TensorCreate(bare)),
         ("create-ipc", RequestBody::TensorCreate(by_ipc)),
+        ("create-held", RequestBody::TensorCreate(held)),
+        ("hold", RequestBody::TensorHold(hold(Target::Id(tensor), Some(77)))),
+        ("hold-name", {
+            RequestBody::TensorHold(hold(Target::Name("acts/x".parse().unwrap()), None))
+        }),
+        ("unhold", RequestBody::TensorUnhold(hold(Target::Id(tensor), Some(77)))),
+        ("unhold-name", {
+            RequestBody::TensorUnhold(hold(Target::Name("acts/x".parse().unwrap()), None))
+        }),
+        ("peek", RequestBody::TensorPeek(Target::Id(tensor))),
         ("adopt", adopt(Transport::Vmm)),
         ("adopt-mempool", adopt(MEMPOOL)),
         ("adopt-ipc", adopt(IPC)),
@@ -136,6 +149,7 @@ pub fn info() -> TensorInfo {
         adopted: true,
         survives: Survives::Owner,
         home_pid: 77,
+        holds: None,
     }
 }
 
@@ -151,6 +165,12 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
     let hashes = vec![ContentHash([5; 16]); 3];
     vec![
         ("tensor", ReplyBody::Tensor(known)),
+        ("tensor-held", {
+            let backing = Backing { transport: IPC, adopted: false };
+            let info = TensorInfo { holds: Some(2), ..info() };
+            let event = Some([8; HANDLE_BYTES]);
+            ReplyBody::Tensor(TensorGrant { info, lease: None, existed: false, backing, event })
+        }),
         ("grant", grant(Transport::Vmm, false)),
         ("grant-adopted", grant(Transport::Vmm, true)),
         ("grant-mempool", grant(MEMPOOL, true)),

@@ -2,18 +2,26 @@
 
 use std::cmp::Reverse;
 
+use millpond_console::args::ColorChoice;
 use millpond_view as view;
 use millpond_wire::TensorState;
 
 use super::find::{Inventory, glob};
 use super::object::{Object, census, total_bytes};
 use crate::args::{Global, ListArgs, Sort};
-use crate::error::Outcome;
+use crate::companion::{self, Call};
+use crate::error::{Outcome, Report};
 use crate::printer::Printer;
 use crate::table::{Side, Table};
 use crate::{pond, units};
 
+/// The companion that lists the tensors of all machines.
+const REDIS: &str = "redis";
+
 pub fn list(args: &ListArgs, global: &Global, printer: &Printer) -> Outcome {
+    if args.all_nodes {
+        return all_nodes(args, global);
+    }
     let pattern = glob(&args.pattern)?;
     let mut objects = Inventory::read(&pond::connect(global)?)?.objects();
     objects.retain(|object| {
@@ -42,6 +50,21 @@ pub fn list(args: &ListArgs, global: &Global, printer: &Printer) -> Outcome {
     printer.line(table(&objects, args.no_trunc).render())?;
     let size = units::bytes(total_bytes(&objects));
     printer.line(format_args!("\n{}, {size}", census(&objects)))
+}
+
+/// The companion knows Redis; this program does not.
+fn all_nodes(args: &ListArgs, global: &Global) -> Outcome {
+    let found = companion::find(REDIS).map_err(Report::from)?;
+    let Some(found) = found else { return Err(companion::missing(REDIS).into()) };
+    let flags = [
+        ("--json", args.json.json),
+        ("--quiet", global.quiet),
+        ("--color=always", global.color == ColorChoice::Always),
+        ("--color=never", global.color == ColorChoice::Never),
+    ];
+    let flags = flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag);
+    let words = std::iter::once("ls").chain(flags).map(Into::into).collect();
+    Err(Call { name: REDIS.to_owned(), words }.run(&found))
 }
 
 fn sort(objects: &mut [Object], by: Sort) {

@@ -268,6 +268,8 @@ mod tests {
             accesses_left: None,
             part: false,
             renamed: None,
+            held: false,
+            hold: None,
         };
         Tensor::recorded(&record, false)
     }

@@ -26,6 +26,8 @@ pub(super) enum Kind {
     Lasting,
     /// With its creator's process.
     Ephemeral,
+    /// With its last hold.
+    Held,
     /// A slab of a version's arena: it lives as long as a version has it.
     Part,
 }
@@ -120,10 +122,11 @@ impl Tensor {
             (false, true) => State::Ready,
             (false, false) => State::Writing,
         };
-        let kind = match (record.part, record.ephemeral) {
-            (true, _) => Kind::Part,
-            (false, true) => Kind::Ephemeral,
-            (false, false) => Kind::Lasting,
+        let kind = match (record.part, record.held, record.ephemeral) {
+            (true, ..) => Kind::Part,
+            (_, true, _) => Kind::Held,
+            (.., true) => Kind::Ephemeral,
+            (false, false, false) => Kind::Lasting,
         };
         Self {
             name: record.name.clone(),
@@ -182,6 +185,8 @@ impl Tensor {
             accesses_left: self.life.accesses_left,
             part: self.is_part(),
             renamed: self.renames.as_ref().map(|renames| renames.last),
+            held: self.is_held(),
+            hold: None,
         }
     }
 
@@ -198,6 +203,11 @@ impl Tensor {
     /// Ends with its creator's process.
     pub(in crate::policy) fn is_ephemeral(&self) -> bool {
         self.kind == Kind::Ephemeral
+    }
+
+    /// Lives as long as it is held.
+    pub(in crate::policy) fn is_held(&self) -> bool {
+        self.kind == Kind::Held
     }
 
     /// A slab of a version's arena.

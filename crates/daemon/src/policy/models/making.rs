@@ -201,6 +201,8 @@ impl<P: Ports> Pond<P> {
             accesses_left: None,
             part: true,
             renamed: None,
+            held: false,
+            hold: None,
         };
         ports.journal(&Record::TensorMade(record.clone())).map_err(from_port)?;
         let part = Tensor::made(&record, None, ports.monotonic_ms());

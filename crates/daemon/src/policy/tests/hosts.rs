@@ -113,7 +113,11 @@ impl Play {
     }
 
     /// A tensor in a host that is there, or in one that is started for it.
-    fn create_ipc(&mut self, conn: ConnId, create: TensorCreate) -> (TensorInfo, HostId) {
+    pub(super) fn create_ipc(
+        &mut self,
+        conn: ConnId,
+        create: TensorCreate,
+    ) -> (TensorInfo, HostId) {
         let number = self.start_ipc(conn, create);
         let host = match self.world.hosts_wanted.is_empty() {
             false => self.host_runs(),

@@ -8,7 +8,7 @@ impl Play {
     /// Compares every index over tensors with the tensors.
     pub(super) fn check_indexes(&self) {
         let tensors = || self.pond.catalog.iter();
-        let unfreed = tensors().filter(|(id, it)| it.is_deleted() && !self.pond.leases.are_on(*id));
+        let unfreed = tensors().filter(|(id, it)| it.is_deleted() && !self.pond.is_in_use(*id));
         let unfreed: Vec<TensorId> = unfreed.map(|(id, _)| id).collect();
         assert_eq!(Vec::from_iter(self.pond.unfreed.all()), unfreed);
         let ephemeral = || tensors().filter(|(_, it)| it.is_ephemeral() && !it.is_deleted());

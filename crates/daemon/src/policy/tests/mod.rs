@@ -10,6 +10,7 @@ mod corners;
 mod events;
 mod groups;
 mod hang_ups;
+mod holds;
 mod homes;
 mod hosts;
 mod identity;
@@ -41,7 +42,7 @@ use millpond_wire::message::{
     Claim, Hello, LeaseClaim, LeaseToken, Life, Proof, Reply, ReplyBody, Request, RequestBody,
     Target, TensorCreate, TensorGet, TensorInfo, TensorPublish, VERSION, Welcome,
 };
-use millpond_wire::record::Record;
+use millpond_wire::record::{HolderProcess, Record};
 use millpond_wire::{
     Audience, Backing, ClientId, Dtype, Epoch, Failure, GpuUuid, HostId, LeaseId, Mode, Shape,
     SlabId, TensorId, TransportKind,
@@ -86,6 +87,8 @@ struct World {
     journal_fails: bool,
     /// Only that a slab is gone cannot be recorded.
     slab_stays: bool,
+    /// Only that a tensor is deleted cannot be recorded.
+    tensor_stays: bool,
     next_fd: u64,
     movers_wanted: Vec<GpuUuid>,
     told: Vec<(ToMover, Option<u64>)>,
@@ -107,6 +110,11 @@ struct World {
     /// Connections whose makers are gone.
     dead: Vec<ConnId>,
     watched: HashSet<ClientId>,
+    /// Processes without a connection, and when they started.
+    processes: BTreeMap<u32, u64>,
+    /// Those whose end is told.
+    holders: BTreeSet<HolderProcess>,
+    no_holders: bool,
     bumped: Vec<usize>,
     /// The programs that the keeper was asked to go over to.
     upgrades: Vec<String>,
@@ -132,7 +140,11 @@ impl Ports for World {
     }
 
     fn journal(&mut self, record: &Record) -> Result<(), PortError> {
-        let is_refused = self.slab_stays && matches!(record, Record::SlabGone(_));
+        let is_refused = match record {
+            Record::SlabGone(_) => self.slab_stays,
+            Record::TensorDeleted(_) => self.tensor_stays,
+            _ => false,
+        };
         if self.journal_fails || is_refused {
             return Err(PortError("no memory".into()));
         }
@@ -159,6 +171,8 @@ impl Ports for World {
             Record::Renamed { .. } => "renamed",
             Record::HostMade(_) => "host",
             Record::HostGone(_) => "host gone",
+            Record::HoldChanged(_) => "hold",
+            Record::HoldTold(_) => "hold told",
             Record::Unknown => "unknown",
         }));
         self.records.push(record.clone());
@@ -221,6 +235,22 @@ impl Ports for World {
 
     fn unwatch(&mut self, client: ClientId) {
         self.watched.remove(&client);
+    }
+
+    fn watch_holder(&mut self, pid: u32, started: Option<u64>) -> HolderSeen {
+        if self.no_holders {
+            return HolderSeen::Short("no descriptors".into());
+        }
+        let Some(now) = self.processes.get(&pid).copied() else { return HolderSeen::NoSuch };
+        if started.is_some_and(|started| started != now) {
+            return HolderSeen::NoSuch;
+        }
+        self.holders.insert(HolderProcess { pid, started: Some(now) });
+        HolderSeen::Watched(now)
+    }
+
+    fn unwatch_holder(&mut self, process: HolderProcess) {
+        self.holders.remove(&process);
     }
 
     fn charge_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, user: u32) -> bool {
@@ -375,6 +405,7 @@ impl Play {
             next_fd: self.world.next_fd,
             now: self.world.now,
             wall: self.world.wall,
+            processes: self.world.processes.clone(),
             ..World::default()
         };
         let held = world.held.clone();
@@ -590,6 +621,7 @@ fn spec(name: &str, bytes: u64) -> TensorCreate {
         lease: None,
         life: Life::default(),
         transport: TransportKind::Vmm,
+        hold: None,
     }
 }
 

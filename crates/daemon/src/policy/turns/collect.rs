@@ -143,7 +143,7 @@ impl<P: Ports> Pond<P> {
             let creator_lives = self.clients.knows(tensor.creator);
             if tensor.is_deleted()
                 || tensor.is_part()
-                || self.leases.are_on(id)
+                || self.is_in_use(id)
                 || (tensor.is_ephemeral() && creator_lives)
                 || !collection.caller.may_change(&slab.class.owner)
             {

@@ -33,7 +33,7 @@ impl World {
     /// Descriptors that connections and watched processes take.
     #[must_use]
     pub fn descriptors(&self) -> usize {
-        self.conns.len() + self.lingering.len() + self.client_tokens.len()
+        self.conns.len() + self.lingering.len() + self.client_tokens.len() + self.holders.len()
     }
 
     /// Whether there is anything that [`Self::flush`] would do.

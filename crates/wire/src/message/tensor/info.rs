@@ -43,9 +43,11 @@ pub struct TensorInfo {
     pub survives: Survives,
     /// The process that keeps the memory; zero where descriptors do.
     pub home_pid: u32,
+    /// How many holds keep it; `None` where it was not made to be held.
+    pub holds: Option<u64>,
 }
 
-pub(in super::super) fn write_info(info: &TensorInfo) -> fb::TensorInfo {
+pub(crate) fn write_info(info: &TensorInfo) -> fb::TensorInfo {
     fb::TensorInfo {
         tensor: Some(uuid_to_id(info.tensor.0)),
         name: read::write_name(info.name.as_ref()),
@@ -71,10 +73,11 @@ pub(in super::super) fn write_info(info: &TensorInfo) -> fb::TensorInfo {
         adopted: info.adopted,
         survives: info.survives.code(),
         home_pid: info.home_pid,
+        holds: info.holds,
     }
 }
 
-pub(in super::super) fn read_info(info: fb::TensorInfoRef<'_>) -> Read<TensorInfo> {
+pub(crate) fn read_info(info: fb::TensorInfoRef<'_>) -> Read<TensorInfo> {
     Ok(TensorInfo {
         tensor: TensorId(read::uuid("tensor", info.tensor()?)?),
         name: read::name(info.name()?)?,
@@ -101,6 +104,7 @@ pub(in super::super) fn read_info(info: fb::TensorInfoRef<'_>) -> Read<TensorInf
         adopted: info.adopted()?,
         survives: read::code("survives", info.survives()?, Survives::from_code)?,
         home_pid: info.home_pid()?,
+        holds: info.holds()?,
     })
 }
 
@@ -112,7 +116,7 @@ pub struct TensorGrant {
     pub lease: Option<(LeaseId, Mode, LeaseToken)>,
     /// Of a create: the tensor already existed, and nothing of the request was applied to it.
     pub existed: bool,
-    /// How the slab is reached, with a lease.
+    /// How the slab is reached, with a lease, and for a hold and a peek.
     pub backing: Backing,
     /// The event that carries order between streams of two processes, where the memory has one.
     pub event: Option<[u8; HANDLE_BYTES]>,

@@ -1,0 +1,146 @@
+//! The nodes that share a Redis: this one says that it lives, and those that do not are taken away.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tracing::{info, warn};
+
+use crate::core::now_unix_ms;
+use crate::keys::Keys;
+use crate::said::Away;
+use crate::store::{Call, Got, Lost, Store, one};
+use crate::truth::{Status, Truth};
+
+/// A fifth of the time that a heartbeat lasts.
+const EVERY: Duration = Duration::from_secs(2);
+/// How often dead nodes are looked for.
+const SWEEP_EVERY: Duration = Duration::from_secs(10);
+/// A bridge that is told to end does not wait longer.
+const NAP: Duration = Duration::from_millis(100);
+
+/// Says that this node lives, for as long as its pond answers, and takes away nodes that do not.
+/// A node without its pond has nothing to show, and is dead to the others.
+pub fn beat(truth: &mut impl Truth, store: &mut impl Store, keys: &Keys, stop: &Arc<AtomicBool>) {
+    let (started, mut away) = (now_unix_ms(), Away::default());
+    let mut swept = Instant::now();
+    while !stop.load(Ordering::Relaxed) {
+        let sweep = swept.elapsed() >= SWEEP_EVERY;
+        if let Ok(status) = truth.status() {
+            let done = register(store, keys, &status, started)
+                .and_then(|()| if sweep { sweep_all(store, keys) } else { Ok(()) });
+            match done {
+                Ok(()) => drop(away.is_back()),
+                // The core says what is wrong with Redis.
+                Err(Lost(why)) => {
+                    if away.is_news(Instant::now()) {
+                        warn!("no heartbeat: {}", millpond_console::shown::printable(&why));
+                    }
+                }
+            }
+        }
+        if sweep {
+            swept = Instant::now();
+        }
+        let until = Instant::now() + EVERY;
+        while Instant::now() < until && !stop.load(Ordering::Relaxed) {
+            std::thread::sleep(NAP);
+        }
+    }
+}
+
+/// Says that this node lives.
+pub fn register(
+    store: &mut impl Store,
+    keys: &Keys,
+    status: &Status,
+    started_unix_ms: u64,
+) -> Result<(), Lost> {
+    store.reconnect()?;
+    let gpus = serde_json::to_string(&status.gpus).unwrap_or_default();
+    let fields = vec![
+        ("node", keys.node().to_owned()),
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("pid", std::process::id().to_string()),
+        ("started_at", started_unix_ms.to_string()),
+        ("gpus", gpus),
+        ("tensors", status.tensors.to_string()),
+        ("epoch", status.epoch.to_string()),
+        ("pond", status.pond.clone()),
+    ];
+    one(store, Call::Register(fields)).map(drop)
+}
+
+/// Takes away every node that gives no sign of life.
+pub fn sweep_all(store: &mut impl Store, keys: &Keys) -> Result<(), Lost> {
+    let Got::Names(nodes) = one(store, Call::Nodes)? else { return Ok(()) };
+    for node in nodes.into_iter().filter(|node| node != keys.node()) {
+        if !crate::keys::is_node(&node) {
+            one(store, Call::Unregister(node))?;
+        } else if !lives(store, &node)? {
+            sweep(store, &node)?;
+        }
+    }
+    Ok(())
+}
+
+fn lives(store: &mut impl Store, node: &str) -> Result<bool, Lost> {
+    Ok(matches!(one(store, Call::Heartbeat(node.to_owned()))?, Got::Text(Some(_))))
+}
+
+/// Takes away a dead node's hashes, some at a time. It may come back meanwhile.
+fn sweep(store: &mut impl Store, node: &str) -> Result<(), Lost> {
+    let mut removed = 0;
+    loop {
+        let node = node.to_owned();
+        let page = Call::Names { node: node.clone(), cursor: 0 };
+        let Got::Page(next, names) = one(store, page)? else { break };
+        if names.is_empty() && next == 0 {
+            break;
+        }
+        if lives(store, &node)? {
+            return Ok(());
+        }
+        removed += names.len();
+        let remove = |name: &String| Call::Remove { name: name.clone(), node: node.clone() };
+        let mut calls: Vec<Call> = names.iter().map(remove).collect();
+        if !names.is_empty() {
+            calls.push(Call::Forget { names, node });
+        }
+        let failed = store.call(&calls)?.into_iter().find_map(Result::err);
+        if let Some(crate::store::Failed::Later(why) | crate::store::Failed::Never(why)) = failed {
+            return Err(Lost(why));
+        }
+    }
+    if lives(store, node)? {
+        return Ok(());
+    }
+    one(store, Call::Unregister(node.to_owned()))?;
+    info!("node '{node}' gives no sign of life: {removed} of its names are gone");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{FakeStore, a_tensor, status};
+
+    #[test]
+    fn a_dead_nodes_hashes_go_and_nobody_elses() {
+        let keys = Keys::new("", "n1").unwrap();
+        let mut store = FakeStore::new("n1");
+        register(&mut store, &keys, &status(1), 5).unwrap();
+        for (name, node) in [("a", "n2"), ("b", "n2"), ("c", "n3"), ("d", "n1")] {
+            store.put(&a_tensor(name, Some(1)), node);
+        }
+        // Taken over meanwhile: the index of the dead node still has it.
+        store.index.entry("n2".into()).or_default().insert("d".into());
+        store.nodes.extend(["n2".to_owned(), "n3".to_owned()]);
+        store.beats.insert("n3".into());
+        sweep_all(&mut store, &keys).unwrap();
+        let left: Vec<&str> = store.hashes.keys().map(String::as_str).collect();
+        assert_eq!(left, ["c", "d"]);
+        assert!(!store.nodes.contains("n2") && store.nodes.contains("n3"));
+        assert!(store.beats.contains("n1"));
+    }
+}

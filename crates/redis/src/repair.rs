@@ -1,0 +1,210 @@
+//! Redis made to say again what the pond says.
+//!
+//! Every tensor is compared with its hash, some hundreds at a time, and what differs is written. Then
+//! the names of the index are looked at, and hashes whose tensor is gone are taken away. What others
+//! wrote into a hash of this node is overwritten by that.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use millpond_wire::TensorState;
+use tracing::info;
+
+use crate::answer::Fields;
+use crate::core::{Core, Halt, Write};
+use crate::keys;
+use crate::store::{Call, Failed, Got, Gotten, Lost, Store};
+use crate::truth::{Happened, Tensor, Truth};
+
+/// Hashes that are compared at once.
+const CHUNK: usize = 256;
+
+/// What a repair did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repaired {
+    pub written: usize,
+    pub removed: usize,
+    /// Names whose hash is a living node's.
+    pub others: usize,
+}
+
+impl<T: Truth, S: Store> Core<T, S> {
+    /// Compares everything, and writes what differs.
+    pub fn repair(&mut self) -> Result<Repaired, Halt> {
+        loop {
+            self.repair_due = false;
+            let done = self.repair_once()?;
+            if !self.repair_due {
+                if done.written + done.removed > 0 {
+                    info!("repaired: {} written, {} removed", done.written, done.removed);
+                }
+                return Ok(done);
+            }
+        }
+    }
+
+    fn repair_once(&mut self) -> Result<Repaired, Halt> {
+        let mut done = Repaired::default();
+        self.look()?;
+        let Ok(all) = self.ask(|truth| truth.list(""))? else { return Ok(done) };
+        let truth = shown(all);
+        let mut lives = BTreeMap::new();
+        for chunk in truth.chunks(CHUNK) {
+            let names: Vec<String> =
+                chunk.iter().filter_map(|tensor| tensor.name.clone()).collect();
+            let mut calls: Vec<Call> = names.iter().cloned().map(Call::Fields).collect();
+            calls.push(Call::Index(names));
+            let gotten = self.all(&calls)?;
+            for (tensor, got) in chunk.iter().zip(gotten) {
+                let Some(name) = tensor.name.clone() else { continue };
+                let fields = self.fields(tensor)?;
+                match self.differs(&fields, got, &mut lives)? {
+                    Differs::No => {}
+                    Differs::Yes => {
+                        done.written += 1;
+                        self.write(name, Write::Show(fields));
+                    }
+                    Differs::Foreign => done.others += 1,
+                    Differs::Abandoned => {
+                        done.written += 1;
+                        self.one(Call::Project { name, fields, force: true })?;
+                    }
+                }
+            }
+            self.flush(None)?;
+        }
+        done.removed = self.remove_others_than(&truth)?;
+        Ok(done)
+    }
+
+    /// Takes away what the index names and the pond does not have.
+    fn remove_others_than(&mut self, truth: &[Tensor]) -> Result<usize, Halt> {
+        let (mut removed, mut cursor) = (0, 0);
+        loop {
+            let node = self.keys.node().to_owned();
+            let Got::Page(next, names) = self.one(Call::Names { node, cursor })? else { break };
+            let is_there = |name: &String| {
+                truth.binary_search_by(|tensor| tensor.name.as_ref().cmp(&Some(name))).is_ok()
+            };
+            let gone: BTreeSet<String> = names.into_iter().filter(|name| !is_there(name)).collect();
+            removed += gone.len();
+            for name in gone {
+                self.write(name, Write::Hide);
+            }
+            self.flush(None)?;
+            cursor = next;
+            if cursor == 0 {
+                break;
+            }
+        }
+        Ok(removed)
+    }
+
+    fn differs(
+        &mut self,
+        fields: &Fields,
+        got: Result<Got, Failed>,
+        lives: &mut BTreeMap<String, bool>,
+    ) -> Result<Differs, Halt> {
+        // Something that is no hash is written over.
+        let Ok(Got::Values(values)) = got else { return Ok(Differs::Yes) };
+        if fields.is_shown_by(&values) {
+            return Ok(Differs::No);
+        }
+        let place = crate::answer::FIELDS.iter().position(|field| *field == "node");
+        let node = place.and_then(|place| values.get(place).cloned().flatten());
+        let Some(node) = node.and_then(|node| String::from_utf8(node).ok()) else {
+            return Ok(Differs::Yes);
+        };
+        if node == self.keys.node() {
+            return Ok(Differs::Yes);
+        }
+        let alive = match lives.get(&node) {
+            Some(alive) => *alive,
+            None => self.lives(&node)?,
+        };
+        lives.insert(node, alive);
+        Ok(if alive { Differs::Foreign } else { Differs::Abandoned })
+    }
+
+    /// All of the calls, whatever becomes of each.
+    fn all(&mut self, calls: &[Call]) -> Result<Gotten, Halt> {
+        loop {
+            match self.store.call(calls) {
+                Ok(gotten) => {
+                    let later = gotten.iter().find_map(|got| match got {
+                        Err(Failed::Later(why)) => Some(why.clone()),
+                        _ => None,
+                    });
+                    match later {
+                        Some(why) => self.wait_for_redis(&why)?,
+                        None => return Ok(gotten),
+                    }
+                }
+                Err(Lost(why)) => self.reconnect(&why)?,
+            }
+        }
+    }
+
+    /// Shows what happened in the pond.
+    pub fn happened(&mut self, what: Happened) -> Result<(), Halt> {
+        match what {
+            Happened::Everything => self.repair_due = true,
+            Happened::Made(id) if self.was_mine(id) => {}
+            Happened::Made(id) => {
+                if let Ok(tensor) = self.ask(|truth| truth.inspect_id(id))? {
+                    self.show(&tensor)?;
+                }
+            }
+            Happened::Ended(_, None) => {}
+            Happened::Ended(_, Some(name)) => match self.ask(|truth| truth.inspect(&name))? {
+                // Another one of the same name.
+                Ok(tensor) => self.show(&tensor)?,
+                Err(_) => self.write(name, Write::Hide),
+            },
+        }
+        Ok(())
+    }
+
+    fn show(&mut self, tensor: &Tensor) -> Result<(), Halt> {
+        let Some(name) = tensor.name.clone().filter(|name| keys::is_shown(name)) else {
+            return Ok(());
+        };
+        if is_over(tensor) {
+            self.write(name, Write::Hide);
+            return Ok(());
+        }
+        let fields = self.fields(tensor)?;
+        self.one(Call::Index(vec![name.clone()]))?;
+        self.write(name, Write::Show(fields));
+        Ok(())
+    }
+}
+
+enum Differs {
+    No,
+    Yes,
+    /// A living node's.
+    Foreign,
+    /// A node's that does not live, or that never was.
+    Abandoned,
+}
+
+/// What has a hash, in the order of names, one for each name.
+fn shown(mut all: Vec<Tensor>) -> Vec<Tensor> {
+    all.retain(|tensor| tensor.name.as_deref().is_some_and(keys::is_shown) && !is_over(tensor));
+    // Of two with one name the one that is not deleted comes first, and the later one goes.
+    all.sort_by(|one, other| {
+        let deleted = |tensor: &Tensor| tensor.state == TensorState::Deleted;
+        (&one.name, deleted(one)).cmp(&(&other.name, deleted(other)))
+    });
+    all.dedup_by(|later, first| later.name == first.name);
+    all
+}
+
+/// Whether nobody can have it any more: deleted, and held by no process.
+fn is_over(tensor: &Tensor) -> bool {
+    tensor.state == TensorState::Deleted && tensor.holds.unwrap_or(0) == 0
+}
+
+#[cfg(test)]
+mod tests;
