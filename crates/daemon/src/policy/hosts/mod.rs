@@ -17,8 +17,10 @@ use millpond_wire::{Audience, GpuUuid, HostId, SlabId};
 use super::owner::Owner;
 use super::slabs::SlabClass;
 
-/// Hosts that a user may have at a time: each takes a context of the card.
-const HOSTS_PER_USER: usize = 8;
+/// Hosts that a user may have at a time. Each is a process with a context, which the user pays for; a
+/// user whose tensors come and go has many that are sealed, one for each that outlives its
+/// neighbours.
+const HOSTS_PER_USER: usize = 32;
 
 /// What the memory of one host has in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
