@@ -452,8 +452,7 @@ impl Play {
             let started = self.world.holders.remove(&pid);
             self.holder_ended(pid, started);
         }
-        // Each ends in a step of its own.
-        for _ in 0..2 + world::HOLDERS.len() {
+        for _ in 0..2 {
             self.world.now += LONG_MS;
             self.pond.tick(&mut self.world);
         }

@@ -25,18 +25,21 @@ impl<P: Ports> Pond<P> {
 
     /// Ends some holds of processes that are gone. Returns when to come again.
     pub(in crate::policy) fn end_some_holds(&mut self, ports: &mut P) -> Option<u64> {
-        let process = self.holds.gone.front().copied()?;
-        let of = self.holds.processes.get(&process).into_iter().flatten();
-        let of = of.flat_map(|(user, held)| held.tensors.iter().map(|tensor| (*tensor, *user)));
-        let some: Vec<(TensorId, u32)> = of.take(STEP).collect();
-        for (tensor, user) in some {
-            if let Err(failure) = self.end_hold_of(ports, process, tensor, user) {
-                tracing::error!(%tensor, "could not record the end of a hold: {failure}");
-                return Some(ports.monotonic_ms().saturating_add(AGAIN_MS));
+        let mut left = STEP;
+        while let Some(process) = self.holds.gone.front().copied().filter(|_| left > 0) {
+            let of = self.holds.processes.get(&process).into_iter().flatten();
+            let of = of.flat_map(|(user, held)| held.tensors.iter().map(|tensor| (*tensor, *user)));
+            let some: Vec<(TensorId, u32)> = of.take(left).collect();
+            left -= some.len();
+            for (tensor, user) in some {
+                if let Err(failure) = self.end_hold_of(ports, process, tensor, user) {
+                    tracing::error!(%tensor, "could not record the end of a hold: {failure}");
+                    return Some(ports.monotonic_ms().saturating_add(AGAIN_MS));
+                }
             }
-        }
-        if !self.holds.knows(process) {
-            self.holds.gone.pop_front();
+            if !self.holds.knows(process) {
+                self.holds.gone.pop_front();
+            }
         }
         (!self.holds.gone.is_empty()).then(|| ports.monotonic_ms())
     }
