@@ -30,11 +30,11 @@ def free_port():
 class Redis:
     """One server, by a loopback port and by a unix socket."""
 
-    def __init__(self, folder, name="redis", appendonly=False, arguments=(), tls=None, user=None, start=True):
+    def __init__(self, folder, name="redis", appendonly=False, arguments=(), tls=None, password=None, start=True):
         self.home = folder / name
         self.home.mkdir()
         self.port, self.socket, self.process = free_port(), str(self.home / "s"), None
-        self.tls, self.user = tls, user
+        self.tls, self.password = tls, password
         self.arguments = ["--dir", str(self.home), "--unixsocket", self.socket, "--bind", "127.0.0.1", "--save", "", "--daemonize", "no",
                           "--appendonly", "yes" if appendonly else "no", "--logfile", str(self.home / "log"), *arguments]
         if tls:
@@ -42,13 +42,14 @@ class Redis:
                                str(tls.key), "--tls-ca-cert-file", str(tls.authority), "--tls-auth-clients", "no"]
         else:
             self.arguments += ["--port", str(self.port)]
+        if password:
+            self.arguments += ["--requirepass", password]
         if start:
             self.start()
 
     @property
     def url(self):
-        who = f"{self.user[0]}:{self.user[1]}@" if self.user else ""
-        return f"redis{'s' if self.tls else ''}://{who}127.0.0.1:{self.port}"
+        return f"redis{'s' if self.tls else ''}://127.0.0.1:{self.port}"
 
     @property
     def unix(self):
@@ -62,7 +63,7 @@ class Redis:
 
     def connect(self):
         """A connection of its own, as the user who may do everything."""
-        return redis.Redis(unix_socket_path=self.socket, decode_responses=True, socket_timeout=PATIENCE + 5, retry=None)
+        return redis.Redis(unix_socket_path=self.socket, password=self.password, decode_responses=True, socket_timeout=PATIENCE + 5, retry=None)
 
     def kill(self):
         if self.process and self.process.poll() is None:
