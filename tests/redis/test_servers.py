@@ -11,7 +11,7 @@ import servers
 from fixture import Case
 from test_kills import Flow
 
-NO_POND = 6  # The exit code of `no_pond`.
+NO_POND = 15  # The exit code of `no_pond`.
 PAGE = harness.ROOT / "docs" / "redis.md"
 
 
