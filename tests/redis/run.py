@@ -88,6 +88,7 @@ def run(name, tests):
             try:
                 code = process.wait(MOST_SECONDS)
             except subprocess.TimeoutExpired:
+                # Its tests are ended, and what they had started with them.
                 process.terminate()
                 process.wait()
                 code = f"more than {MOST_SECONDS} s"

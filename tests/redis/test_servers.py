@@ -147,6 +147,9 @@ class InACluster(Case):
         cls.bridge.registered(cls.redis)
         cls.user = harness.Commands(cls.server.connect)
 
+    def tearDown(self):
+        self.clear()
+
     def test_tensors_live_in_a_cluster_of_three_and_their_hashes_are_everywhere(self):
         names = [f"t{number}" for number in range(12)]
         for name in names:
@@ -172,7 +175,6 @@ class InACluster(Case):
         self.agree()
         found = {tensor["name"]: tensor["holds"] for tensor in self.pond.tensors()}
         self.assertEqual(found, {**left[0], **left[1]})
-        self.clear()
 
     def test_a_primary_that_restarts_empty_is_filled_again(self):
         names = [f"r{number}" for number in range(12)]
