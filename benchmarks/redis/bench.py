@@ -191,6 +191,7 @@ def measure(plan, pondtool):
         found["make_seconds"] = round(time.monotonic() - begun, 1)
         found["repair_seconds"] = bench.repair(found["tensors"])
         found["bridge_mib"] = peak_mib(bench.bridge.pid)
+        found["bridge_at_rest_mib"] = round(harness.resident(bench.bridge.pid) / harness.MIB, 2)
         status = bench.pond.status()
         found |= {"redis": bench.redis.info("server")["redis_version"], "driver": status["driver"], "version": status["version"]}
         return found

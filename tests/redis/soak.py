@@ -266,7 +266,8 @@ def main():
                 print("       " + line[:400], flush=True)
         result = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "seed": options.seed,
                   "minutes": round((time.monotonic() - begun) / 60, 2), "commands": sum(client.answered for client in soak.clients),
-                  "refused_for_hosts": sum(client.refused for client in soak.clients), "pushed": sum(client.user.sent for client in soak.clients), "kills": dict(soak.kills), "checks": len(soak.rounds),
+                  "refused_for_hosts": sum(client.refused for client in soak.clients),
+                  "pushed": sum(client.user.sent for client in soak.clients), "kills": dict(soak.kills), "checks": len(soak.rounds),
                   "checks_with_exact_counts": sum(round_["exact"] == CLIENTS for round_ in soak.rounds), "differences": len(soak.differences),
                   "wrong_answers": len(soak.wrong), "versions": versions(soak), "rounds": soak.rounds}
     finally:

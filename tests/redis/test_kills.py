@@ -122,6 +122,12 @@ class Deaths(Cleared):
         self.bridge.start()
         self.assertEqual(self.user.answer(reply)["tensor"]["node"], "a")
         self.agree()
+        self.bridge.kill()
+        again, reply = self.user.make("get", name="mine", node="a")
+        self.redis.lpush("{tensor:cmd}:processing:a:own", again)
+        self.bridge.start()
+        self.assertEqual(self.user.answer(reply)["tensor"]["refcount"], 2)
+        self.agree()
 
     def test_a_bridge_that_is_killed_ends_nothing(self):
         made = self.user.create("kept")
