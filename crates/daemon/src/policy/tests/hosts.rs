@@ -652,7 +652,7 @@ fn memory_that_could_not_be_recorded_is_freed() {
 }
 
 #[test]
-fn a_user_has_at_most_eight_hosts() {
+fn a_user_has_at_most_thirty_two_hosts() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);
     let (recycled, _) = play.create(conn, spec("recycled", 40 * MIB));
