@@ -116,7 +116,7 @@ impl Pond {
         let lease = core.link.new_lease();
         let request = spec.into_request(Some(lease))?;
         let (made, deadline) = (request.tensor, self.deadline(Duration::ZERO));
-        let held = request.hold.and_then(|_| request.name.clone());
+        let (held, name) = (request.hold.is_some(), request.name.clone());
         let body = RequestBody::TensorCreate(request);
         let ask = Ask { what: WHAT, body, lease: Some(lease), deadline, waits_until: None };
         let answer = core.link.call(ask, None)?;
@@ -127,11 +127,12 @@ impl Pond {
                 Ok(Tensor::new(self, taken, lease, Mode::ReadWrite).found(existed))
             }
             Err(error) => {
-                // Nobody could ever use it; one that was there before has another identity.
-                if self.delete(made).is_err()
-                    && let Some(name) = held
-                {
-                    self.give_up(name.as_str(), None);
+                // Nobody could ever use it; one that was there before has another identity. What is held
+                // may be somebody else's too.
+                match (held, name) {
+                    (false, _) => drop(self.delete(made)),
+                    (true, Some(name)) => self.give_up(name.as_str(), None),
+                    (true, None) => self.give_up(made, None),
                 }
                 Err(error)
             }

@@ -95,8 +95,8 @@ impl TensorSpec {
 
     /// Made to be held: it lives as long as somebody holds it, see [`Pond::hold`](crate::Pond::hold).
     /// The creation is its first hold, by nobody in particular; of a tensor that is there already, and
-    /// is the same, it is one hold more. The same token again holds nothing more. Of use for the
-    /// transport [`TransportKind::Ipc`], and not together with [`TensorSpec::ephemeral`].
+    /// is the same, it is one hold more. The same token again holds nothing more, also in another process:
+    /// the tensor's identity follows from it. Of use for the transport [`TransportKind::Ipc`], and not together with [`TensorSpec::ephemeral`].
     pub fn held(mut self, token: Token) -> Self {
         self.hold = Some(token);
         self
@@ -112,7 +112,7 @@ impl TensorSpec {
         let shape = Shape::new(self.dims)?;
         shape.bytes(self.dtype)?;
         Ok(TensorCreate {
-            tensor: TensorId::random(),
+            tensor: self.hold.map_or_else(TensorId::random, TensorId::of_token),
             name: self.name.map(TensorName::new).transpose()?,
             dtype: self.dtype,
             shape,

@@ -19,7 +19,7 @@ use crate::nodes;
 use crate::pond::{PondEvents, PondTruth};
 use crate::server::Server;
 use crate::store::Store;
-use crate::truth::Truth;
+use crate::truth::{Happened, Truth};
 use crate::waiters::{self, Message, News};
 
 /// How often the core looks whether it is told to end.
@@ -85,7 +85,8 @@ pub fn run(settings: &Settings, stop: &Arc<AtomicBool>) -> Outcome {
     let (resume_own, own) = mpsc::channel();
     let news = Arc::new(News::default());
     info!("node '{}' on Redis at {}", settings.keys.node(), settings.way.shown());
-    let mut threads = vec![heart(settings, stop)?, listener(settings, &news, &inbox, stop)?];
+    let mut threads =
+        vec![heart(settings, &news, &inbox, stop)?, listener(settings, &news, &inbox, stop)?];
     for (source, resume) in [(Source::Any, any), (Source::Own, own)] {
         let (mut server, inbox, stop) = (settings.server(), inbox.clone(), Arc::clone(stop));
         threads.push(spawn("commands", move || {
@@ -164,11 +165,22 @@ fn serve<T: Truth, S: Store>(
     }
 }
 
-fn heart(settings: &Settings, stop: &Arc<AtomicBool>) -> Result<JoinHandle<()>, CommandError> {
+fn heart(
+    settings: &Settings,
+    news: &Arc<News>,
+    inbox: &Sender<Message>,
+    stop: &Arc<AtomicBool>,
+) -> Result<JoinHandle<()>, CommandError> {
     let mut truth = PondTruth::new(settings.folder.clone());
     let (mut server, keys, stop) =
         (settings.server(), Arc::clone(&settings.keys), Arc::clone(stop));
-    spawn("heartbeat", move || nodes::beat(&mut truth, &mut server, &keys, &stop))
+    let (news, inbox) = (Arc::clone(news), inbox.clone());
+    spawn("heartbeat", move || {
+        let emptied = || {
+            waiters::tell(&news, &inbox, Happened::Everything);
+        };
+        nodes::beat(&mut truth, &mut server, &keys, &stop, emptied);
+    })
 }
 
 fn listener(

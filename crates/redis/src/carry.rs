@@ -1,6 +1,6 @@
 //! What each command does in the pond.
 
-use millpond_wire::{ErrorKind, GpuUuid, TensorState, Token};
+use millpond_wire::{ErrorKind, GpuUuid, Token};
 use uuid::Uuid;
 
 use crate::answer::{Code, Given, Refusal};
@@ -88,7 +88,7 @@ impl<T: Truth, S: Store> Core<T, S> {
         };
         if owner == self.keys.node() && self.ask(|truth| truth.inspect(name))?.is_err() {
             // Its event is still on the way, or was missed.
-            self.write(name.to_owned(), Write::Hide);
+            self.recheck(name)?;
         }
         let other = owner != self.keys.node() && self.lives(&owner)?;
         Ok(other.then_some(owner))
@@ -175,11 +175,8 @@ impl<T: Truth, S: Store> Core<T, S> {
             Ok(tensor) => tensor,
             Err(refusal) => return self.refused(name, refusal),
         };
-        let gone = tensor.state == TensorState::Deleted || tensor.holds == Some(0);
-        let fields = if gone { self.fields_with(&tensor, None)? } else { self.fields(&tensor)? };
-        let write = if gone { Write::Hide } else { Write::Show(fields.clone()) };
-        self.write(name.to_owned(), write);
-        Ok(Ok(Given::Left(fields.without_handle())))
+        self.refresh(name, tensor.id)?;
+        Ok(Ok(Given::Left(self.fields_with(&tensor, None)?.without_handle())))
     }
 
     fn list(&mut self, prefix: &str, everywhere: bool) -> Carried {

@@ -175,6 +175,7 @@ pub struct FakeStore {
     pub processing: VecDeque<Vec<u8>>,
     pub replies: Vec<(String, String)>,
     pub forwarded: Vec<(String, Vec<u8>)>,
+    pub servers: Vec<String>,
     /// Lists of calls that are carried out and not answered.
     pub lose: u32,
     /// Writes that a full server refuses.
@@ -258,12 +259,12 @@ impl FakeStore {
             Call::Names { node, .. } => {
                 Got::Page(0, self.index.get(&node).into_iter().flatten().cloned().collect())
             }
+            Call::Servers => Got::Names(self.servers.clone()),
             Call::Nodes => Got::Names(self.nodes.iter().cloned().collect()),
             Call::Node(_) => Got::Pairs(Vec::new()),
             Call::Register(_) => {
-                self.nodes.insert(self.node.clone());
                 self.beats.insert(self.node.clone());
-                Got::Nothing
+                Got::Added(self.nodes.insert(self.node.clone()))
             }
             Call::Unregister(node) => {
                 self.nodes.remove(&node);

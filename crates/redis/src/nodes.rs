@@ -21,21 +21,43 @@ const NAP: Duration = Duration::from_millis(100);
 
 /// Says that this node lives, for as long as its pond answers, and takes away nodes that do not.
 /// A node without its pond has nothing to show, and is dead to the others.
-pub fn beat(truth: &mut impl Truth, store: &mut impl Store, keys: &Keys, stop: &Arc<AtomicBool>) {
-    let (started, mut away) = (now_unix_ms(), Away::default());
+///
+/// A Redis that does not know this node has lost what was in it, and one that was started or promoted
+/// since may have: `emptied` is called then.
+pub fn beat(
+    truth: &mut impl Truth,
+    store: &mut impl Store,
+    keys: &Keys,
+    stop: &Arc<AtomicBool>,
+    emptied: impl Fn(),
+) {
+    let (started, mut away, mut pond_away) = (now_unix_ms(), Away::default(), Away::default());
+    let mut servers = Servers::default();
     let mut swept = Instant::now();
     while !stop.load(Ordering::Relaxed) {
         let sweep = swept.elapsed() >= SWEEP_EVERY;
-        if let Ok(status) = truth.status() {
-            let done = register(store, keys, &status, started)
-                .and_then(|()| if sweep { sweep_all(store, keys) } else { Ok(()) });
-            match done {
-                Ok(()) => drop(away.is_back()),
-                // The core says what is wrong with Redis.
-                Err(Lost(why)) => {
-                    if away.is_news(Instant::now()) {
-                        warn!("no heartbeat: {}", millpond_console::shown::printable(&why));
+        let done = match truth.status() {
+            Ok(status) => {
+                pond_away.is_back();
+                register(store, keys, &status, started).and_then(|is_new| {
+                    if servers.are_new(store)? || is_new {
+                        emptied();
                     }
+                    if sweep { sweep_all(store, keys) } else { Ok(()) }
+                })
+            }
+            Err(trouble) => {
+                if pond_away.is_news(Instant::now()) {
+                    warn!("no heartbeat: the pond does not answer: {trouble}");
+                }
+                store.reconnect().and_then(|()| lives(store, keys.node())).map(drop)
+            }
+        };
+        match done {
+            Ok(()) => drop(away.is_back()),
+            Err(Lost(why)) => {
+                if away.is_news(Instant::now()) {
+                    warn!("no heartbeat: Redis: {}", millpond_console::shown::printable(&why));
                 }
             }
         }
@@ -49,13 +71,32 @@ pub fn beat(truth: &mut impl Truth, store: &mut impl Store, keys: &Keys, stop: &
     }
 }
 
-/// Says that this node lives.
+/// The servers that answered last time.
+#[derive(Debug, Default)]
+struct Servers {
+    known: Vec<String>,
+}
+
+impl Servers {
+    /// Whether one of them has begun to answer since. A user who may not ask is never told.
+    fn are_new(&mut self, store: &mut impl Store) -> Result<bool, Lost> {
+        let Some(Ok(Got::Names(now))) = store.call(&[Call::Servers])?.pop() else {
+            return Ok(false);
+        };
+        let is_new = |server: &String| !self.known.contains(server);
+        let new = !self.known.is_empty() && now.iter().any(is_new);
+        self.known = now;
+        Ok(new)
+    }
+}
+
+/// Says that this node lives; whether nobody knew it.
 pub fn register(
     store: &mut impl Store,
     keys: &Keys,
     status: &Status,
     started_unix_ms: u64,
-) -> Result<(), Lost> {
+) -> Result<bool, Lost> {
     store.reconnect()?;
     let gpus = serde_json::to_string(&status.gpus).unwrap_or_default();
     let fields = vec![
@@ -68,7 +109,7 @@ pub fn register(
         ("epoch", status.epoch.to_string()),
         ("pond", status.pond.clone()),
     ];
-    one(store, Call::Register(fields)).map(drop)
+    Ok(one(store, Call::Register(fields))? == Got::Added(true))
 }
 
 /// Takes away every node that gives no sign of life.
@@ -124,6 +165,29 @@ fn sweep(store: &mut impl Store, node: &str) -> Result<(), Lost> {
 mod tests {
     use super::*;
     use crate::fake::{FakeStore, a_tensor, status};
+
+    #[test]
+    fn a_redis_that_was_emptied_or_started_again_is_noticed() {
+        let keys = Keys::new("", "n1").unwrap();
+        let mut store = FakeStore::new("n1");
+        assert!(register(&mut store, &keys, &status(1), 5).unwrap(), "nobody knew it");
+        assert!(!register(&mut store, &keys, &status(1), 5).unwrap());
+        store.nodes.clear();
+        assert!(register(&mut store, &keys, &status(1), 5).unwrap());
+
+        let mut servers = Servers::default();
+        let mut look = |ids: &[&str]| {
+            store.servers = ids.iter().map(|id| (*id).to_owned()).collect();
+            servers.are_new(&mut store).unwrap()
+        };
+        assert!(!look(&[]) && !look(&["a", "b", "c"]), "the first look is none");
+        assert!(
+            !look(&["a", "b", "c"]) && !look(&["c", "a"]),
+            "one that is away has lost nothing yet"
+        );
+        assert!(look(&["a", "d", "c"]), "another start of the same server, or a replica");
+        assert!(!look(&["d", "a", "c"]));
+    }
 
     #[test]
     fn a_dead_nodes_hashes_go_and_nobody_elses() {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use millpond_wire::TensorState;
+use millpond_wire::{TensorId, TensorState};
 use tracing::info;
 
 use crate::answer::Fields;
@@ -110,11 +110,7 @@ impl<T: Truth, S: Store> Core<T, S> {
         if fields.is_shown_by(&values) {
             return Ok(Differs::No);
         }
-        let place = crate::answer::FIELDS.iter().position(|field| *field == "node");
-        let node = place.and_then(|place| values.get(place).cloned().flatten());
-        let Some(node) = node.and_then(|node| String::from_utf8(node).ok()) else {
-            return Ok(Differs::Yes);
-        };
+        let Some(node) = shown_as(&values, "node") else { return Ok(Differs::Yes) };
         if node == self.keys.node() {
             return Ok(Differs::Yes);
         }
@@ -156,10 +152,9 @@ impl<T: Truth, S: Store> Core<T, S> {
                 }
             }
             Happened::Ended(_, None) => {}
-            Happened::Ended(_, Some(name)) => match self.ask(|truth| truth.inspect(&name))? {
-                // Another one of the same name.
-                Ok(tensor) => self.show(&tensor)?,
-                Err(_) => self.write(name, Write::Hide),
+            Happened::Ended(id, Some(name)) => match self.found(&name, id)? {
+                Some(tensor) => self.show(&tensor)?,
+                None => self.write(name, Write::Hide),
             },
         }
         Ok(())
@@ -169,6 +164,11 @@ impl<T: Truth, S: Store> Core<T, S> {
         let Some(name) = tensor.name.clone().filter(|name| keys::is_shown(name)) else {
             return Ok(());
         };
+        let newer = match is_gone(tensor) {
+            true => self.ask(|truth| truth.inspect(&name))?.ok(),
+            false => None,
+        };
+        let tensor = newer.as_ref().unwrap_or(tensor);
         if is_over(tensor) {
             self.write(name, Write::Hide);
             return Ok(());
@@ -177,6 +177,39 @@ impl<T: Truth, S: Store> Core<T, S> {
         self.one(Call::Index(vec![name.clone()]))?;
         self.write(name, Write::Show(fields));
         Ok(())
+    }
+}
+
+impl<T: Truth, S: Store> Core<T, S> {
+    /// Shows what a name means now, whatever an answer said: that may be the answer of a repeat, and old.
+    pub fn refresh(&mut self, name: &str, id: TensorId) -> Result<(), Halt> {
+        let found = self.found(name, id)?.filter(|tensor| !is_over(tensor));
+        let write = match found {
+            Some(tensor) => Write::Show(self.fields(&tensor)?),
+            None => Write::Hide,
+        };
+        self.write(name.to_owned(), write);
+        Ok(())
+    }
+
+    /// Looks again at a hash of this node whose name is nobody's: a process may have the tensor still.
+    pub fn recheck(&mut self, name: &str) -> Result<(), Halt> {
+        let Got::Values(values) = self.one(Call::Fields(name.to_owned()))? else { return Ok(()) };
+        let id = shown_as(&values, "id").and_then(|id| id.parse().ok());
+        if let Some(id) = id {
+            return self.refresh(name, id);
+        }
+        self.write(name.to_owned(), Write::Hide);
+        Ok(())
+    }
+
+    /// The tensor that has a name now; or the one that had it, while somebody has that.
+    fn found(&mut self, name: &str, id: TensorId) -> Result<Option<Tensor>, Halt> {
+        if let Ok(tensor) = self.ask(|truth| truth.inspect(name))? {
+            return Ok(Some(tensor));
+        }
+        let before = self.ask(|truth| truth.inspect_id(id))?.ok();
+        Ok(before.filter(|tensor| tensor.name.as_deref() == Some(name)))
     }
 }
 
@@ -189,16 +222,26 @@ enum Differs {
     Abandoned,
 }
 
+/// A field of a hash that was read.
+fn shown_as(values: &[Option<Vec<u8>>], field: &str) -> Option<String> {
+    let place = crate::answer::FIELDS.iter().position(|each| *each == field)?;
+    String::from_utf8(values.get(place)?.clone()?).ok()
+}
+
 /// What has a hash, in the order of names, one for each name.
 fn shown(mut all: Vec<Tensor>) -> Vec<Tensor> {
     all.retain(|tensor| tensor.name.as_deref().is_some_and(keys::is_shown) && !is_over(tensor));
-    // Of two with one name the one that is not deleted comes first, and the later one goes.
-    all.sort_by(|one, other| {
-        let deleted = |tensor: &Tensor| tensor.state == TensorState::Deleted;
-        (&one.name, deleted(one)).cmp(&(&other.name, deleted(other)))
+    // Of two with one name the one that can be had comes first, and the later one goes.
+    all.sort_unstable_by(|one, other| {
+        (&one.name, is_gone(one), one.id).cmp(&(&other.name, is_gone(other), other.id))
     });
     all.dedup_by(|later, first| later.name == first.name);
     all
+}
+
+/// Whether its name is free: what is left of it is for those who have it.
+fn is_gone(tensor: &Tensor) -> bool {
+    matches!(tensor.state, TensorState::Deleted | TensorState::Orphan)
 }
 
 /// Whether nobody can have it any more: deleted, and held by no process.

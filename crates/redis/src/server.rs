@@ -163,6 +163,7 @@ impl Server {
                 scan.arg(*cursor).arg("COUNT").arg(PAGE);
                 vec![scan]
             }
+            Call::Servers => vec![command("INFO", "server".to_owned())],
             Call::Nodes => vec![command("SMEMBERS", keys.nodes())],
             Call::Node(node) => vec![command("HGETALL", keys.node_hash(node))],
             Call::Register(fields) => {
@@ -174,7 +175,7 @@ impl Server {
                 }
                 let mut beat = command("SET", keys.heartbeat(keys.node()));
                 beat.arg("1").arg("PX").arg(HEARTBEAT_MS);
-                vec![add, write, beat]
+                vec![write, beat, add]
             }
             Call::Unregister(node) => {
                 let mut remove = command("SREM", keys.nodes());
@@ -183,6 +184,34 @@ impl Server {
                 gone.into_iter().map(|key| command("DEL", key)).chain([remove]).collect()
             }
         }
+    }
+
+    /// Removes keys of nodes that somebody put something else in the place of; whether there were any.
+    fn clear(&mut self, call: &Call) -> Result<bool, Lost> {
+        let keys = &self.keys;
+        let ours = match call {
+            Call::Register(_) => {
+                vec![(keys.nodes(), "set"), (keys.node_hash(keys.node()), "hash")]
+            }
+            Call::Nodes => vec![(keys.nodes(), "set")],
+            Call::Index(_) => vec![(keys.index(keys.node()), "set")],
+            Call::Forget { node, .. } | Call::Names { node, .. } => {
+                vec![(keys.index(node), "set")]
+            }
+            _ => Vec::new(),
+        };
+        let Some(link) = &mut self.link else { return Err(Lost("not connected".to_owned())) };
+        let mut cleared = Ok(false);
+        for (key, right) in ours {
+            let connection = link.as_connection();
+            let kind = redis::cmd("TYPE").arg(&key).query::<String>(connection);
+            let removed = kind.and_then(|kind| match kind == right || kind == "none" {
+                true => Ok(false),
+                false => redis::cmd("DEL").arg(&key).query::<u64>(connection).map(|gone| gone > 0),
+            });
+            cleared = cleared.and_then(|before| removed.map(|now| before || now));
+        }
+        cleared.map_err(|error| self.lost(&error))
     }
 
     fn send(&mut self, calls: &[Call]) -> Result<Gotten, Lost> {
@@ -218,7 +247,15 @@ impl Server {
 
 impl Store for Server {
     fn call(&mut self, calls: &[Call]) -> Result<Gotten, Lost> {
-        let gotten = self.send(calls)?;
+        let mut gotten = self.send(calls)?;
+        for (call, got) in calls.iter().zip(&mut gotten) {
+            if let Err(Failed::Never(why)) = got
+                && why.starts_with("WRONGTYPE")
+                && self.clear(call)?
+            {
+                *got = Err(Failed::Later(std::mem::take(why)));
+            }
+        }
         let says = |code: &str| {
             let is_it = |failed: &Failed| matches!(failed, Failed::Later(why) if why.split(' ').next() == Some(code));
             gotten.iter().any(|got| got.as_ref().is_err_and(is_it))
@@ -282,6 +319,8 @@ fn read(call: &Call, value: Value) -> RedisResult<Got> {
             let (cursor, names): (u64, Vec<Vec<u8>>) = of(value)?;
             Got::Page(cursor, names.into_iter().map(lossy).collect())
         }
+        Call::Servers => Got::Names(run_ids(&value)),
+        Call::Register(_) => Got::Added(of::<u64>(value)? > 0),
         Call::Nodes => Got::Names(of::<Vec<Vec<u8>>>(value)?.into_iter().map(lossy).collect()),
         Call::Node(_) => {
             let pairs: Vec<(Vec<u8>, Vec<u8>)> = of(value)?;
@@ -289,6 +328,21 @@ fn read(call: &Call, value: Value) -> RedisResult<Got> {
         }
         _ => Got::Nothing,
     })
+}
+
+/// What servers say of themselves, of one or of all primaries of a cluster.
+fn run_ids(value: &Value) -> Vec<String> {
+    let of_text = |text: &str| {
+        let ids = text.lines().filter_map(|line| line.strip_prefix("run_id:"));
+        ids.map(|id| id.trim().to_owned()).collect::<Vec<_>>()
+    };
+    match value {
+        Value::BulkString(bytes) => of_text(&String::from_utf8_lossy(bytes)),
+        Value::VerbatimString { text, .. } | Value::SimpleString(text) => of_text(text),
+        Value::Map(nodes) => nodes.iter().flat_map(|(_, node)| run_ids(node)).collect(),
+        Value::Array(parts) => parts.iter().flat_map(run_ids).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Names that this bridge wrote are text; others are nobody's.

@@ -41,11 +41,13 @@ pub enum Call {
     Fields(String),
     /// Some names of a node's index. [`Got::Page`].
     Names { node: String, cursor: u64 },
+    /// Which servers answer, each start of one apart: [`Got::Names`].
+    Servers,
     /// All nodes. [`Got::Names`].
     Nodes,
     /// The hash of a node. [`Got::Pairs`].
     Node(String),
-    /// Says that this node lives, with its hash.
+    /// Says that this node lives, with its hash. [`Got::Added`]: nobody knew that it did.
     Register(Vec<(&'static str, String)>),
     /// Takes a dead node away.
     Unregister(String),
@@ -56,6 +58,7 @@ pub enum Call {
 pub enum Got {
     Nothing,
     Text(Option<String>),
+    Added(bool),
     Values(Vec<Option<Vec<u8>>>),
     Commands(Vec<Vec<u8>>),
     Page(u64, Vec<String>),

@@ -98,6 +98,15 @@ pub enum Trouble {
     No(Refusal),
 }
 
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Trouble::Away(why) => f.write_str(why),
+            Trouble::No(refusal) => f.write_str(&refusal.message),
+        }
+    }
+}
+
 impl Trouble {
     pub fn is(&self, kind: ErrorKind) -> bool {
         matches!(self, Trouble::No(refusal) if refusal.code == Code::Kind(kind))

@@ -135,10 +135,15 @@ pub fn happenings(
                 continue;
             }
         };
-        if news.add(happened) && inbox.send(Message::News).is_err() {
+        if !tell(news, inbox, happened) {
             return;
         }
     }
+}
+
+/// Tells the core of something; whether there is one.
+pub fn tell(news: &News, inbox: &Sender<Message>, happened: Happened) -> bool {
+    !news.add(happened) || inbox.send(Message::News).is_ok()
 }
 
 fn nap(stop: &AtomicBool) {

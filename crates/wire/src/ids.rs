@@ -60,6 +60,15 @@ uuid_ids! {
     Token;
 }
 
+impl TensorId {
+    /// The identity of a tensor that is made by a request with this token: every repeat of the request
+    /// has the same, in whichever process.
+    #[must_use]
+    pub fn of_token(token: Token) -> Self {
+        Self(Uuid::new_v5(&token.0, b"tensor"))
+    }
+}
+
 /// What a lease is on; an event or a rename is about the same things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LeaseTarget {
