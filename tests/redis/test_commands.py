@@ -207,6 +207,28 @@ class Commands(Cleared):
         self.assertEqual(self.user.hash("once"), {})
         self.assertEqual(self.pond.tensors(), [])
 
+    def test_a_late_repeat_changes_nothing_that_is_shown(self):
+        self.user.create("late")
+        asked = [self.user.make(op, name="late") for op in ("get", "get", "delete")]
+        for raw, reply in asked:
+            self.user.push(raw)
+            self.user.answer(reply)
+        for _ in range(3):
+            self.user.get("late")
+        for raw, reply in asked:
+            self.user.push(raw)
+            self.user.answer(reply)
+            self.agree()
+        # The same while the name means another tensor.
+        while self.user.delete("late")["refcount"]:
+            pass
+        later = self.user.create("late")
+        for raw, reply in asked:
+            self.user.push(raw)
+            self.user.answer(reply)
+            self.assertEqual((self.user.hash("late")["id"], self.user.refcount("late")), (later["id"], 1))
+            self.agree()
+
     def test_without_an_id_every_command_is_carried_out(self):
         self.user.create("each")
         for _ in range(3):
