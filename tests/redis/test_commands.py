@@ -292,6 +292,24 @@ class Commands(Cleared):
         self.assertEqual(bridge.end()[0], 0)
 
 
+class Many(Case):
+    """More tensors than a list has. They go with the pond."""
+
+    def test_a_list_ends_after_a_thousand_and_says_so(self):
+        pondtool = os.environ.get("PONDTOOL") or os.path.join(os.path.dirname(os.environ["MILLPOND_BIN"]), "pondtool")
+        if not os.path.exists(pondtool):
+            self.skipTest(f"no {pondtool}")
+        self.user.create("shared")
+        made = subprocess.run([pondtool, "shell"], input="many m 1100 16\n", env=self.pond.environment, capture_output=True, text=True,
+                              timeout=60, check=True)
+        self.assertEqual(made.stdout.split(), ["ok", "1100"])
+        self.agree()
+        answer = self.user.ask("list")
+        self.assertEqual((len(answer["tensors"]), answer["truncated"]), (1000, True))
+        answer = self.user.ask("list", prefix="m/10")
+        self.assertEqual((len(answer["tensors"]), answer["truncated"]), (111, False))
+
+
 class Ending(Case):
     def test_once_carries_out_what_waits_repairs_and_ends(self):
         self.assertEqual(self.bridge.end()[0], 0)
