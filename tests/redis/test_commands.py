@@ -207,6 +207,28 @@ class Commands(Cleared):
         self.assertEqual(self.user.hash("once"), {})
         self.assertEqual(self.pond.tensors(), [])
 
+    def test_a_late_repeat_changes_nothing_that_is_shown(self):
+        self.user.create("late")
+        asked = [self.user.make(op, name="late") for op in ("get", "get", "delete")]
+        for raw, reply in asked:
+            self.user.push(raw)
+            self.user.answer(reply)
+        for _ in range(3):
+            self.user.get("late")
+        for raw, reply in asked:
+            self.user.push(raw)
+            self.user.answer(reply)
+            self.agree()
+        # The same while the name means another tensor.
+        while self.user.delete("late")["refcount"]:
+            pass
+        later = self.user.create("late")
+        for raw, reply in asked:
+            self.user.push(raw)
+            self.user.answer(reply)
+            self.assertEqual((self.user.hash("late")["id"], self.user.refcount("late")), (later["id"], 1))
+            self.agree()
+
     def test_without_an_id_every_command_is_carried_out(self):
         self.user.create("each")
         for _ in range(3):
@@ -268,6 +290,24 @@ class Commands(Cleared):
         self.agree()
         self.assertEqual(user.delete("mine")["refcount"], 0)
         self.assertEqual(bridge.end()[0], 0)
+
+
+class Many(Case):
+    """More tensors than a list has. They go with the pond."""
+
+    def test_a_list_ends_after_a_thousand_and_says_so(self):
+        pondtool = os.environ.get("PONDTOOL") or os.path.join(os.path.dirname(os.environ["MILLPOND_BIN"]), "pondtool")
+        if not os.path.exists(pondtool):
+            self.skipTest(f"no {pondtool}")
+        self.user.create("shared")
+        made = subprocess.run([pondtool, "shell"], input="many m 1100 16\n", env=self.pond.environment, capture_output=True, text=True,
+                              timeout=60, check=True)
+        self.assertEqual(made.stdout.split(), ["ok", "1100"])
+        self.agree()
+        answer = self.user.ask("list")
+        self.assertEqual((len(answer["tensors"]), answer["truncated"]), (1000, True))
+        answer = self.user.ask("list", prefix="m/10")
+        self.assertEqual((len(answer["tensors"]), answer["truncated"]), (111, False))
 
 
 class Ending(Case):

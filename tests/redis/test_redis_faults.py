@@ -190,20 +190,26 @@ class Replicas(Case):
         harness.eventually_equal("its hold is gone", 2, lambda: self.user.refcount("X"))
         self.agree()
 
-    def test_a_primary_that_becomes_a_replica_is_waited_for_and_nothing_is_lost(self):
+    def test_a_primary_that_becomes_an_empty_servers_replica_and_is_promoted_again_is_filled_again(self):
         self.user.create("Y")
-        self.user.push(self.user.make("get", name="Y")[0])
-        harness.eventually_equal("it is carried out", 2, lambda: self.user.refcount("Y"))
-        other = self.new_redis("other")
-        with self.server.connect().pipeline(transaction=True) as both:
-            raw, reply = self.user.make("get", name="Y")
-            both.lpush("tensor:cmd", raw)
-            both.execute()
-        self.user.answer(reply)
-        self.server.connect().config_set("min-replicas-to-write", "1")
+        self.assertEqual(self.user.get("Y")["refcount"], 2)
+        other, connection = self.new_redis("other"), self.server.connect()
+        connection.execute_command("REPLICAOF", "127.0.0.1", other.port)
+        harness.eventually_equal("it has what the other has: nothing", (), lambda: tuple(connection.keys("tensor:Y")))
+        # Nobody may write there, and the bridge waits.
+        self.assertRaises(redis.ReadOnlyError, self.user.push, b"{}")
         self.pond.cli("tensor", "create", "own", "--dtype", "f32", "--shape", "4", "--zero")
         self.assertIsNone(self.bridge.process.poll())
-        self.server.connect().config_set("min-replicas-to-write", "0")
-        self.assertEqual(self.user.ask_through("get", name="Y")["tensor"]["refcount"], 4)
-        other.kill()
+        connection.execute_command("REPLICAOF", "NO", "ONE")
+        self.assertEqual(self.user.ask_through("get", name="Y")["tensor"]["refcount"], 3)
+        self.agree()
+
+    def test_a_primary_that_wants_replicas_before_it_is_written_to_is_waited_for(self):
+        self.user.create("Z")
+        connection = self.server.connect()
+        connection.config_set("min-replicas-to-write", "1")
+        self.assertRaises(redis.ResponseError, self.user.push, b"{}")
+        self.pond.cli("tensor", "create", "later", "--dtype", "f32", "--shape", "4", "--zero")
+        connection.config_set("min-replicas-to-write", "0")
+        self.assertEqual(self.user.ask_through("get", name="Z")["tensor"]["refcount"], 2)
         self.agree()
