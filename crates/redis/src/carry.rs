@@ -123,6 +123,8 @@ impl<T: Truth, S: Store> Core<T, S> {
         self.is_mine(made.id);
         let fields = self.fields(made)?;
         self.one(Call::Index(vec![name.to_owned()]))?;
+        // What was to be shown of one before it is old.
+        self.writes.remove(name);
         let show = Call::Project { name: name.to_owned(), fields: fields.clone(), force: false };
         if let Got::Text(Some(owner)) = self.one(show)?
             && let Some(owner) = self.claim(name, fields.clone(), &owner)?

@@ -48,7 +48,7 @@ pub fn beat(
             }
             Err(trouble) => {
                 if pond_away.is_news(Instant::now()) {
-                    warn!("no heartbeat: the pond does not answer: {trouble}");
+                    warn!("no heartbeat, waiting for the pond: {trouble}");
                 }
                 store.reconnect().and_then(|()| lives(store, keys.node())).map(drop)
             }
@@ -57,7 +57,8 @@ pub fn beat(
             Ok(()) => drop(away.is_back()),
             Err(Lost(why)) => {
                 if away.is_news(Instant::now()) {
-                    warn!("no heartbeat: Redis: {}", millpond_console::shown::printable(&why));
+                    let why = millpond_console::shown::printable(&why);
+                    warn!("no heartbeat, waiting for Redis: {why}");
                 }
             }
         }
