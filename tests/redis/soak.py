@@ -124,7 +124,7 @@ class Soak:
         self.folder = harness.Folder()
         self.pond = harness.Pond(self.folder)
         self.server = servers.Redis(self.folder, appendonly=True)
-        self.bridge = harness.Bridge(self.pond, self.server.unix, repair_every="60s")
+        self.bridge = harness.Bridge(self.pond, self.server.unix, repair_every="1h")
         self.bridge.registered(self.server.connect())
         self.clients = [Client(number, seed, self.server.connect) for number in range(CLIENTS)]
         self.differences, self.wrong, self.rounds = [], [], []
