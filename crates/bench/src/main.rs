@@ -22,12 +22,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser};
-use millpond_console::args::Global;
+use clap::{CommandFactory, Parser};
 use millpond_console::companions::{self, BenchArgs};
 use millpond_console::error::Outcome;
 use millpond_console::printer::{self, Printer};
-use millpond_console::{layout, usage};
+use millpond_console::usage;
 
 use crate::measure::Kept;
 
@@ -56,7 +55,7 @@ fn main() -> ExitCode {
             Err(error) => ExitCode::from(usage::print(&error, HELP).number()),
         };
     }
-    let (global, args) = match parse(&words) {
+    let (global, args) = match companions::parse::<BenchArgs>("bench", &words) {
         Ok(parsed) => parsed,
         Err(error) => return ExitCode::from(usage::print(&error, HELP).number()),
     };
@@ -67,20 +66,6 @@ fn main() -> ExitCode {
 
 /// What to type for help.
 const HELP: &str = "millpond help bench";
-
-fn parse(words: &[OsString]) -> Result<(Global, BenchArgs), clap::Error> {
-    let definition = || companions::alone::<BenchArgs>("bench");
-    // Usage lines name no flag whose variable is set.
-    let plain = || definition().mut_arg("runtime_dir", |arg| arg.env(None));
-    let matches = match layout::laid_out(definition()).try_get_matches_from(words) {
-        Ok(matches) => matches,
-        Err(error) if error.use_stderr() => {
-            return Err(plain().try_get_matches_from(words).err().unwrap_or(error));
-        }
-        Err(help) => return Err(help),
-    };
-    Ok((Global::from_arg_matches(&matches)?, BenchArgs::from_arg_matches(&matches)?))
-}
 
 fn play(role: Role) -> Outcome {
     match role {

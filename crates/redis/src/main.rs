@@ -35,13 +35,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use clap::FromArgMatches;
 use millpond_console::args::Global;
 use millpond_console::companions::{self, RedisArgs, RedisCommand, URL_VARIABLE};
 use millpond_console::error::{CommandError, Outcome, Report, failed};
 use millpond_console::exit::Code;
 use millpond_console::printer::{self, Printer};
-use millpond_console::{layout, usage};
+use millpond_console::usage;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use tracing_subscriber::EnvFilter;
 
@@ -55,7 +54,7 @@ const HELP: &str = "millpond help redis";
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let (global, args) = match parse(&words) {
+    let (global, args) = match companions::parse::<RedisArgs>("redis", &words) {
         Ok(parsed) => parsed,
         Err(error) => return ExitCode::from(usage::print(&error, HELP).number()),
     };
@@ -66,20 +65,6 @@ fn main() -> ExitCode {
     let code = printer::finish(&printer, outcome);
     millpond_log::flush(millpond_log::FLUSH_WITHIN);
     ExitCode::from(code.number())
-}
-
-fn parse(words: &[OsString]) -> Result<(Global, RedisArgs), clap::Error> {
-    let definition = || companions::alone::<RedisArgs>("redis");
-    // Usage lines name no flag whose variable is set.
-    let plain = || definition().mut_arg("runtime_dir", |arg| arg.env(None));
-    let matches = match layout::laid_out(definition()).try_get_matches_from(words) {
-        Ok(matches) => matches,
-        Err(error) if error.use_stderr() => {
-            return Err(plain().try_get_matches_from(words).err().unwrap_or(error));
-        }
-        Err(help) => return Err(help),
-    };
-    Ok((Global::from_arg_matches(&matches)?, RedisArgs::from_arg_matches(&matches)?))
 }
 
 fn run(args: &RedisArgs, global: &Global, printer: &Printer) -> Outcome {
@@ -174,7 +159,7 @@ mod tests {
             "redis --url redis://h --node n --prefix p --repair-every 10s --reply-ttl 5s --once -q",
         ] {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            let (_, args) = parse(&words).unwrap();
+            let (_, args) = companions::parse::<RedisArgs>("redis", &words).unwrap();
             assert_eq!(args.server.url.first().map(String::as_str), Some("redis://h"), "{line}");
         }
     }

@@ -4,10 +4,13 @@
 mod bench;
 mod redis;
 
-use clap::{Args, Command};
+use std::ffi::OsString;
+
+use clap::{Args, Command, FromArgMatches};
 
 use crate::STYLES;
 use crate::args::Global;
+use crate::layout;
 
 pub use bench::BenchArgs;
 pub use redis::{PREFIX_VARIABLE, RedisArgs, RedisCommand, ServerArgs, URL_VARIABLE};
@@ -21,6 +24,24 @@ pub fn alone<A: Args>(name: &str) -> Command {
         .bin_name(format!("millpond {name}"))
         .about(short.unwrap_or_default())
         .long_about(long.unwrap_or_default())
+}
+
+/// Reads the command line of a companion, program name included.
+///
+/// # Errors
+/// What clap says: what is wrong with it, or the help that was asked for.
+pub fn parse<A: Args>(name: &str, words: &[OsString]) -> Result<(Global, A), clap::Error> {
+    let definition = || alone::<A>(name);
+    // Usage lines name no flag whose variable is set.
+    let plain = || definition().mut_arg("runtime_dir", |arg| arg.env(None));
+    let matches = match layout::laid_out(definition()).try_get_matches_from(words) {
+        Ok(matches) => matches,
+        Err(error) if error.use_stderr() => {
+            return Err(plain().try_get_matches_from(words).err().unwrap_or(error));
+        }
+        Err(help) => return Err(help),
+    };
+    Ok((Global::from_arg_matches(&matches)?, A::from_arg_matches(&matches)?))
 }
 
 /// The companions as commands of `millpond`.
