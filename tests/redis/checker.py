@@ -73,9 +73,10 @@ def expected_hash(tensor, node, status):
 
 
 def shown_tensors(view):
-    """The tensors that have a hash, by name: of two with one name the one that can be got."""
+    """The tensors that have a hash, by name: of several with one name the one that can be got, or else the newest."""
     found = {}
-    for tensor in sorted(view["tensors"], key=lambda each: each["state"] not in ("deleted", "orphan")):
+    order = lambda each: (each["state"] not in ("deleted", "orphan"), each["created_unix_ms"])
+    for tensor in sorted(view["tensors"], key=order):
         over = tensor["state"] == "deleted" and not tensor["holds"]
         if is_shown(tensor["name"]) and not over:
             found[tensor["name"]] = tensor

@@ -88,7 +88,7 @@ impl<T: Truth, S: Store> Core<T, S> {
         };
         if owner == self.keys.node() && self.ask(|truth| truth.inspect(name))?.is_err() {
             // Its event is still on the way, or was missed.
-            self.recheck(name)?;
+            self.refresh(name)?;
         }
         let other = owner != self.keys.node() && self.lives(&owner)?;
         Ok(other.then_some(owner))
@@ -177,7 +177,7 @@ impl<T: Truth, S: Store> Core<T, S> {
             Ok(tensor) => tensor,
             Err(refusal) => return self.refused(name, refusal),
         };
-        self.refresh(name, tensor.id)?;
+        self.refresh(name)?;
         Ok(Ok(Given::Left(self.fields_with(&tensor, None)?.without_handle())))
     }
 

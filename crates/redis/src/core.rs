@@ -4,7 +4,7 @@
 //! processing list. What was decided is kept until Redis has it: a lost connection repeats the writes,
 //! never the command.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -65,6 +65,8 @@ pub struct Core<T, S> {
     strangers: Strangers,
     /// Tensors that this bridge made itself: the event is no news.
     recent: VecDeque<TensorId>,
+    /// Names of tensors that are gone, and that processes still hold.
+    pub(crate) ghosts: BTreeSet<String>,
     /// Of tensors that commands were about lately.
     handles: BTreeMap<TensorId, [u8; millpond_wire::HANDLE_BYTES]>,
 }
@@ -85,6 +87,7 @@ impl<T: Truth, S: Store> Core<T, S> {
             pond_away: Away::default(),
             strangers: Strangers::default(),
             recent: VecDeque::with_capacity(RECENT),
+            ghosts: BTreeSet::new(),
             handles: BTreeMap::new(),
         }
     }
@@ -333,6 +336,14 @@ impl<T: Truth, S: Store> Core<T, S> {
             warn!("waiting for Redis: {}", millpond_console::shown::printable(why));
         }
         self.pause(pause)
+    }
+
+    /// Waits a moment for a pond that cannot just now.
+    pub fn wait_for_pond(&mut self) -> Result<(), Halt> {
+        if !self.patient {
+            return Err(Halt::Away("the pond refuses a listing".to_owned()));
+        }
+        self.pause(PAUSE * 4).map(drop)
     }
 
     /// Waits a moment for a Redis that cannot just now.

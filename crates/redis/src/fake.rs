@@ -54,12 +54,15 @@ pub struct FakeTruth {
     pub epoch: u64,
     /// So many calls fail first.
     pub away: u32,
+    /// What every call is refused with.
+    pub refuse: Option<ErrorKind>,
     pub calls: u32,
 }
 
 impl FakeTruth {
     pub fn new() -> Self {
-        Self { tensors: BTreeMap::new(), tokens: BTreeSet::new(), epoch: 1, away: 0, calls: 0 }
+        let (tensors, tokens) = (BTreeMap::new(), BTreeSet::new());
+        Self { tensors, tokens, epoch: 1, away: 0, refuse: None, calls: 0 }
     }
 
     fn here(&mut self) -> Told<()> {
@@ -67,6 +70,9 @@ impl FakeTruth {
         if self.away > 0 {
             self.away -= 1;
             return Err(Trouble::Away("gone".into()));
+        }
+        if let Some(kind) = self.refuse {
+            return Err(Trouble::No(Refusal::new(Code::Kind(kind), "not now")));
         }
         Ok(())
     }

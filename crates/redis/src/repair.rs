@@ -4,12 +4,13 @@
 //! the names of the index are looked at, and hashes whose tensor is gone are taken away. What others
 //! wrote into a hash of this node is overwritten by that.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use millpond_wire::{TensorId, TensorState};
+use millpond_wire::{ErrorKind, TensorState};
 use tracing::info;
 
-use crate::answer::Fields;
+use crate::answer::{Code, Fields, Refusal};
 use crate::core::{Core, Halt, Write};
 use crate::keys;
 use crate::store::{Call, Failed, Got, Gotten, Lost, Store};
@@ -45,7 +46,14 @@ impl<T: Truth, S: Store> Core<T, S> {
     fn repair_once(&mut self) -> Result<Repaired, Halt> {
         let mut done = Repaired::default();
         self.look()?;
-        let Ok(all) = self.ask(|truth| truth.list(""))? else { return Ok(done) };
+        let Ok(all) = self.ask(|truth| truth.list(""))? else {
+            // Refused for now, not for good.
+            self.repair_due = true;
+            self.wait_for_pond()?;
+            return Ok(done);
+        };
+        self.ghosts =
+            all.iter().filter(|it| is_ghost(it)).filter_map(|it| it.name.clone()).collect();
         let truth = shown(all);
         let mut lives = BTreeMap::new();
         for chunk in truth.chunks(CHUNK) {
@@ -152,9 +160,9 @@ impl<T: Truth, S: Store> Core<T, S> {
                 }
             }
             Happened::Ended(_, None) => {}
-            Happened::Ended(id, Some(name)) => match self.found(&name, id)? {
-                Some(tensor) => self.show(&tensor)?,
-                None => self.write(name, Write::Hide),
+            Happened::Ended(id, Some(name)) => match self.ask(|truth| truth.inspect_id(id))? {
+                Ok(tensor) => self.show(&tensor)?,
+                Err(_) => self.refresh(&name)?,
             },
         }
         Ok(())
@@ -164,14 +172,11 @@ impl<T: Truth, S: Store> Core<T, S> {
         let Some(name) = tensor.name.clone().filter(|name| keys::is_shown(name)) else {
             return Ok(());
         };
-        let newer = match is_gone(tensor) {
-            true => self.ask(|truth| truth.inspect(&name))?.ok(),
-            false => None,
-        };
-        let tensor = newer.as_ref().unwrap_or(tensor);
-        if is_over(tensor) {
-            self.write(name, Write::Hide);
-            return Ok(());
+        if is_gone(tensor) {
+            if is_ghost(tensor) {
+                self.ghosts.insert(name.clone());
+            }
+            return self.refresh(&name);
         }
         let fields = self.fields(tensor)?;
         self.one(Call::Index(vec![name.clone()]))?;
@@ -182,35 +187,56 @@ impl<T: Truth, S: Store> Core<T, S> {
 
 impl<T: Truth, S: Store> Core<T, S> {
     /// Shows what a name means now, whatever an answer said: that may be the answer of a repeat, and old.
-    pub fn refresh(&mut self, name: &str, id: TensorId) -> Result<(), Halt> {
-        let found = self.found(name, id)?.filter(|tensor| !is_over(tensor));
-        let write = match found {
-            Some(tensor) => Write::Show(self.fields(&tensor)?),
-            None => Write::Hide,
+    pub fn refresh(&mut self, name: &str) -> Result<(), Halt> {
+        let write = match self.found(name)? {
+            Found::Unknown => {
+                self.repair_due = true;
+                return Ok(());
+            }
+            Found::Nothing => Write::Hide,
+            Found::Tensor(tensor) => {
+                if is_gone(&tensor) {
+                    self.one(Call::Index(vec![name.to_owned()]))?;
+                }
+                Write::Show(self.fields(&tensor)?)
+            }
         };
         self.write(name.to_owned(), write);
         Ok(())
     }
 
-    /// Looks again at a hash of this node whose name is nobody's: a process may have the tensor still.
-    pub fn recheck(&mut self, name: &str) -> Result<(), Halt> {
-        let Got::Values(values) = self.one(Call::Fields(name.to_owned()))? else { return Ok(()) };
-        let id = shown_as(&values, "id").and_then(|id| id.parse().ok());
-        if let Some(id) = id {
-            return self.refresh(name, id);
+    /// The tensor that has a name now; or the last that had it and that a process has still.
+    fn found(&mut self, name: &str) -> Result<Found, Halt> {
+        match self.ask(|truth| truth.inspect(name))? {
+            Ok(tensor) => return Ok(Found::Tensor(tensor)),
+            Err(refusal) if !is_absence(&refusal) => return Ok(Found::Unknown),
+            Err(_) => {}
         }
-        self.write(name.to_owned(), Write::Hide);
-        Ok(())
+        if !self.ghosts.contains(name) {
+            return Ok(Found::Nothing);
+        }
+        let Ok(mut all) = self.ask(|truth| truth.list(name))? else { return Ok(Found::Unknown) };
+        all.retain(|tensor| tensor.name.as_deref() == Some(name));
+        Ok(match shown(all).pop() {
+            Some(tensor) => Found::Tensor(tensor),
+            None => {
+                self.ghosts.remove(name);
+                Found::Nothing
+            }
+        })
     }
+}
 
-    /// The tensor that has a name now; or the one that had it, while somebody has that.
-    fn found(&mut self, name: &str, id: TensorId) -> Result<Option<Tensor>, Halt> {
-        if let Ok(tensor) = self.ask(|truth| truth.inspect(name))? {
-            return Ok(Some(tensor));
-        }
-        let before = self.ask(|truth| truth.inspect_id(id))?.ok();
-        Ok(before.filter(|tensor| tensor.name.as_deref() == Some(name)))
-    }
+/// What the pond says about a name.
+enum Found {
+    Tensor(Tensor),
+    Nothing,
+    /// It could not say.
+    Unknown,
+}
+
+fn is_absence(refusal: &Refusal) -> bool {
+    refusal.code == Code::Kind(ErrorKind::NotFound)
 }
 
 enum Differs {
@@ -231,9 +257,10 @@ fn shown_as(values: &[Option<Vec<u8>>], field: &str) -> Option<String> {
 /// What has a hash, in the order of names, one for each name.
 fn shown(mut all: Vec<Tensor>) -> Vec<Tensor> {
     all.retain(|tensor| tensor.name.as_deref().is_some_and(keys::is_shown) && !is_over(tensor));
-    // Of two with one name the one that can be had comes first, and the later one goes.
+    // Of several with one name the one that can be had comes first, then the newest; the others go.
     all.sort_unstable_by(|one, other| {
-        (&one.name, is_gone(one), one.id).cmp(&(&other.name, is_gone(other), other.id))
+        let key = |tensor: &Tensor| (is_gone(tensor), Reverse(tensor.created_unix_ms), tensor.id);
+        one.name.cmp(&other.name).then_with(|| key(one).cmp(&key(other)))
     });
     all.dedup_by(|later, first| later.name == first.name);
     all
@@ -242,6 +269,11 @@ fn shown(mut all: Vec<Tensor>) -> Vec<Tensor> {
 /// Whether its name is free: what is left of it is for those who have it.
 fn is_gone(tensor: &Tensor) -> bool {
     matches!(tensor.state, TensorState::Deleted | TensorState::Orphan)
+}
+
+/// Whether it is shown although its name is free.
+fn is_ghost(tensor: &Tensor) -> bool {
+    is_gone(tensor) && !is_over(tensor)
 }
 
 /// Whether nobody can have it any more: deleted, and held by no process.

@@ -88,3 +88,40 @@ fn many_are_compared_some_at_a_time() {
     core.repair().unwrap();
     assert!(core.store.lists - lists < 20, "{}", core.store.lists - lists);
 }
+
+#[test]
+fn of_several_tensors_with_one_name_the_one_that_can_be_had_is_shown_and_else_the_newest() {
+    let with = |state, created_unix_ms, holds| Tensor {
+        state,
+        created_unix_ms,
+        ..a_tensor("x", Some(holds))
+    };
+    let (old, new) = (with(TensorState::Orphan, 1, 1), with(TensorState::Orphan, 2, 1));
+    let (over, ready) = (with(TensorState::Deleted, 9, 0), with(TensorState::Ready, 3, 1));
+    let first = |all: &[&Tensor]| {
+        let left = shown(all.iter().map(|tensor| (*tensor).clone()).collect());
+        assert!(left.len() <= 1);
+        left.first().map(|tensor| tensor.id)
+    };
+    assert_eq!(first(&[&old, &new, &over]), Some(new.id));
+    assert_eq!(first(&[&new, &ready, &old]), Some(ready.id));
+    assert_eq!(first(&[&over]), None);
+}
+
+#[test]
+fn a_tensor_that_processes_hold_is_shown_until_they_end_and_a_pond_that_cannot_say_hides_nothing() {
+    let mut core = core(&["a"]);
+    core.repair().unwrap();
+    let id = core.truth.tensors["a"].id;
+    let ended = |core: &mut Core<FakeTruth, FakeStore>| {
+        core.happened(Happened::Ended(id, Some("a".into()))).unwrap();
+        core.flush(None).unwrap();
+    };
+    core.truth.refuse = Some(ErrorKind::Later);
+    ended(&mut core);
+    assert!(names(&core) == ["a"] && core.repair_due);
+    core.truth.refuse = None;
+    core.truth.tensors.clear();
+    ended(&mut core);
+    assert!(names(&core).is_empty());
+}
