@@ -55,7 +55,7 @@ impl<D: PageDriver, C: Credit> Cache<D, C> {
     /// No credit, no room on the card, an error of the driver: nothing has changed then. More
     /// blocks than there are; a [`BlockTable`] or a [`Prepared`] that has some of them.
     pub fn commit(&self, blocks: u64) -> Result<(), ElasticError> {
-        self.prepare_wanted(&Wanted::Prefix(blocks), Effort::Patient).map(Prepared::commit)
+        self.commit_wanted(&Wanted::Prefix(blocks), Effort::Patient)
     }
 
     /// Makes blocks usable that are not committed yet.
@@ -63,7 +63,7 @@ impl<D: PageDriver, C: Credit> Cache<D, C> {
     /// # Errors
     /// As for [`Cache::commit`]; a block that is committed already.
     pub fn commit_range(&self, blocks: Range<u64>) -> Result<(), ElasticError> {
-        self.prepare(blocks).map(Prepared::commit)
+        self.commit_wanted(&Wanted::Range(blocks), Effort::Patient)
     }
 
     /// As [`Cache::commit_range`], with what is free: nobody is asked to give way, and nothing is waited
@@ -73,7 +73,7 @@ impl<D: PageDriver, C: Credit> Cache<D, C> {
     /// As for [`Cache::commit_range`].
     pub fn commit_free(&self, blocks: Range<u64>) -> Result<(), ElasticError> {
         let wanted = Wanted::Range(blocks);
-        self.prepare_wanted(&wanted, Effort::Quick).map(Prepared::commit)
+        self.commit_wanted(&wanted, Effort::Quick)
     }
 
     /// Makes everything ready for blocks that are not committed yet.

@@ -81,6 +81,32 @@ impl<D: PageDriver, C: Credit> Cache<D, C> {
         wanted: &Wanted,
         effort: Effort,
     ) -> Result<Prepared<D, C>, ElasticError> {
+        let blocks =
+            self.back_wanted(wanted, effort, |book, run| book.prepared.push(run.clone()))?;
+        Ok(Prepared { cache: self.clone(), blocks })
+    }
+
+    /// Commits blocks in the same step in which their pages are ready: no other thread meets them
+    /// prepared, and is refused.
+    pub(crate) fn commit_wanted(
+        &self,
+        wanted: &Wanted,
+        effort: Effort,
+    ) -> Result<(), ElasticError> {
+        let commit = |book: &mut Guard<'_, D>, run: &Range<u64>| {
+            book.occupy(run);
+            book.unpin(run);
+        };
+        self.back_wanted(wanted, effort, commit).map(drop)
+    }
+
+    /// Backs the wanted blocks and pins them; `ready` is told each run before anybody else sees it.
+    fn back_wanted(
+        &self,
+        wanted: &Wanted,
+        effort: Effort,
+        ready: impl Fn(&mut Guard<'_, D>, &Range<u64>),
+    ) -> Result<Vec<Range<u64>>, ElasticError> {
         let inner = self.inner();
         let mut book = inner.claim(wanted)?;
         let blocks = match wanted {
@@ -95,14 +121,13 @@ impl<D: PageDriver, C: Credit> Cache<D, C> {
         let grown = inner.grow(&rows, effort);
         let mut book = inner.lock();
         book.moving.retain(|one| !blocks.contains(one));
-        if grown.is_ok() {
-            book.prepared.extend(blocks.iter().cloned());
-        } else {
-            blocks.iter().for_each(|run| book.unpin(run));
+        match grown {
+            Ok(()) => blocks.iter().for_each(|run| ready(&mut book, run)),
+            Err(_) => blocks.iter().for_each(|run| book.unpin(run)),
         }
         inner.leave(book);
         inner.notify();
-        grown.map(|()| Prepared { cache: self.clone(), blocks })
+        grown.map(|()| blocks)
     }
 
     /// Commits blocks of several caches: all of them, or none.
