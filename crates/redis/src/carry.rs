@@ -160,13 +160,6 @@ impl<T: Truth, S: Store> Core<T, S> {
 
     /// A refusal, in better words where the tensor was not made through Redis.
     fn refused(&mut self, name: &str, refusal: Refusal) -> Carried {
-        if refusal.code == Code::Kind(ErrorKind::NotFound) {
-            // Nobody holds it; or it is not there at all.
-            return Ok(match self.ask(|truth| truth.inspect(name))? {
-                Ok(found) if found.holds.is_none() => Err(not_shared(name)),
-                _ => Err(refusal),
-            });
-        }
         let found = self.ask(|truth| truth.inspect(name))?;
         let native = found.is_ok_and(|found| found.holds.is_none());
         Ok(Err(if native { not_shared(name) } else { refusal }))

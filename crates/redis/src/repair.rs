@@ -154,11 +154,10 @@ impl<T: Truth, S: Store> Core<T, S> {
         match what {
             Happened::Everything => self.repair_due = true,
             Happened::Made(id) if self.was_mine(id) => {}
-            Happened::Made(id) => {
-                if let Ok(tensor) = self.ask(|truth| truth.inspect_id(id))? {
-                    self.show(&tensor)?;
-                }
-            }
+            Happened::Made(id) => match self.ask(|truth| truth.inspect_id(id))? {
+                Ok(tensor) => self.show(&tensor)?,
+                Err(refusal) => self.repair_due |= !is_absence(&refusal),
+            },
             Happened::Ended(_, None) => {}
             Happened::Ended(id, Some(name)) => match self.ask(|truth| truth.inspect_id(id))? {
                 Ok(tensor) => self.show(&tensor)?,
@@ -183,9 +182,7 @@ impl<T: Truth, S: Store> Core<T, S> {
         self.write(name, Write::Show(fields));
         Ok(())
     }
-}
 
-impl<T: Truth, S: Store> Core<T, S> {
     /// Shows what a name means now, whatever an answer said: that may be the answer of a repeat, and old.
     pub fn refresh(&mut self, name: &str) -> Result<(), Halt> {
         let write = match self.found(name)? {

@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use millpond_wire::TensorId;
+
 use super::*;
 use crate::fake::{FakeStore, FakeTruth, a_tensor};
 use crate::keys::Keys;
@@ -109,7 +111,7 @@ fn of_several_tensors_with_one_name_the_one_that_can_be_had_is_shown_and_else_th
 }
 
 #[test]
-fn a_tensor_that_processes_hold_is_shown_until_they_end_and_a_pond_that_cannot_say_hides_nothing() {
+fn a_pond_that_cannot_say_hides_nothing_and_is_asked_again() {
     let mut core = core(&["a"]);
     core.repair().unwrap();
     let id = core.truth.tensors["a"].id;
@@ -120,7 +122,13 @@ fn a_tensor_that_processes_hold_is_shown_until_they_end_and_a_pond_that_cannot_s
     core.truth.refuse = Some(ErrorKind::Later);
     ended(&mut core);
     assert!(names(&core) == ["a"] && core.repair_due);
+    core.repair_due = false;
+    core.happened(Happened::Made(TensorId::random())).unwrap();
+    assert!(core.repair_due, "one that could not be looked at yet");
     core.truth.refuse = None;
+    core.repair_due = false;
+    core.happened(Happened::Made(TensorId::random())).unwrap();
+    assert!(!core.repair_due, "one that is gone already");
     core.truth.tensors.clear();
     ended(&mut core);
     assert!(names(&core).is_empty());
