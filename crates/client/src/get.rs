@@ -3,6 +3,7 @@
 //! A get is a message and then, in most cases, calls of the driver. Of many gets one thread asks for
 //! the next while another maps the last, so that together they take as long as the driver needs.
 
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
@@ -13,6 +14,7 @@ use crate::answer::Answer;
 use crate::link::Ask;
 use crate::memo::Mark;
 use crate::spec::{GetOptions, wait_ms};
+use crate::tensor::Shared;
 use crate::{Error, IntoTarget, Pond, Result, Tensor, cancel};
 
 const WHAT: &str = "a request for a tensor";
@@ -98,11 +100,18 @@ impl Pond {
         mode: Mode,
         mark: Option<Mark>,
     ) -> Result<Option<Tensor>> {
+        self.if_good(mark.and_then(|mark| self.core().memo.recall(target, mode, mark)))
+    }
+
+    /// As [`Pond::recall`], by a name that was not checked.
+    pub(crate) fn recall_text(&self, text: &str, mode: Mode) -> Result<Option<Tensor>> {
         let core = self.core();
-        let Some(known) = mark.and_then(|mark| core.memo.recall(target, mode, mark)) else {
-            return Ok(None);
-        };
-        Ok(known.is_good_now(&core.cuda)?.then(|| Tensor::sharing(known)))
+        self.if_good(core.memo.recall_text(&core.link, text, mode))
+    }
+
+    fn if_good(&self, known: Option<Arc<Shared>>) -> Result<Option<Tensor>> {
+        let Some(known) = known else { return Ok(None) };
+        Ok(known.is_good_now(&self.core().cuda)?.then(|| Tensor::sharing(known)))
     }
 
     pub(crate) fn ask_get(

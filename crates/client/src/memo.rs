@@ -7,16 +7,17 @@
 //! system call either.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, Weak};
 
 use millpond_wire::fd::Counters;
 use millpond_wire::message::Target;
-use millpond_wire::{Mode, caps, page};
+use millpond_wire::{Mode, TensorId, TensorRef, caps, page};
 
 use crate::connection::lock;
 use crate::link::Link;
+use crate::target::ID_TEXT_BYTES;
 use crate::tensor::Shared;
 
 /// Answers that are remembered before those of dropped tensors are looked for.
@@ -48,7 +49,10 @@ pub(crate) struct Mark {
 impl Link {
     /// The counter of a target now; `None` without a connection, or with a pond that has no page.
     pub(crate) fn mark(&self, target: &Target) -> Option<Mark> {
-        let slot = page::slot_of(target);
+        self.mark_at(page::slot_of(target))
+    }
+
+    fn mark_at(&self, slot: usize) -> Option<Mark> {
         let state = self.lock();
         let page = state.page.as_ref().filter(|_| state.session.is_up())?;
         Some(Mark { generation: state.session.generation(), value: page.counters.read(slot)? })
@@ -57,26 +61,38 @@ impl Link {
 
 #[derive(Debug)]
 struct Known {
+    /// Where the counter is: to find it again takes longer than to read it.
+    slot: usize,
     mark: Mark,
     tensor: Weak<Shared>,
 }
 
-/// FNV-1a, a few nanoseconds for a name. The hasher of the standard library takes longer, because it
-/// protects against names that somebody chose to collide; these are the program's own.
-#[derive(Debug)]
+/// Eight bytes in one step. The hasher of the standard library takes longer, because it protects against
+/// names that somebody chose to collide; these are the program's own.
+#[derive(Debug, Default)]
 struct NameHasher(u64);
 
-impl Default for NameHasher {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
+impl NameHasher {
+    fn add(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }
 
 impl Hasher for NameHasher {
     fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.add(u64::from_le_bytes(*word));
         }
+        if !rest.is_empty() {
+            let mut last = [0; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            self.add(u64::from_le_bytes(last));
+        }
+    }
+
+    fn write_u8(&mut self, byte: u8) {
+        self.add(u64::from(byte));
     }
 
     fn finish(&self) -> u64 {
@@ -85,10 +101,20 @@ impl Hasher for NameHasher {
     }
 }
 
+type Table<Key> = HashMap<Key, Known, BuildHasherDefault<NameHasher>>;
+
+/// What was answered in one mode.
+#[derive(Debug, Default)]
+struct Answers {
+    /// By names as they are written: `acts/x`, `~1000/acts/x`.
+    names: Table<Box<str>>,
+    ids: Table<TensorId>,
+}
+
 /// What was answered, for each target and mode.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
-    known: Mutex<[HashMap<Target, Known, BuildHasherDefault<NameHasher>>; 2]>,
+    known: Mutex<[Answers; 2]>,
 }
 
 fn place(mode: Mode) -> usize {
@@ -98,21 +124,45 @@ fn place(mode: Mode) -> usize {
     }
 }
 
+fn insert<Key: Eq + Hash>(table: &mut Table<Key>, key: Key, known: Known) {
+    if table.len() >= ROOM && table.len() == table.capacity() {
+        table.retain(|_, known| known.tensor.strong_count() > 0);
+    }
+    table.insert(key, known);
+}
+
 impl Memo {
     /// The tensor that a get would be answered with, if this process has it.
     pub(crate) fn recall(&self, target: &Target, mode: Mode, mark: Mark) -> Option<Arc<Shared>> {
         let known = lock(&self.known);
-        let known = known[place(mode)].get(target).filter(|known| known.mark == mark)?;
-        known.tensor.upgrade()
+        let answers = &known[place(mode)];
+        let known = match target {
+            Target::Id(id) => answers.ids.get(id),
+            Target::Name(TensorRef { user: None, name }) => answers.names.get(name.as_str()),
+            Target::Name(name) => answers.names.get(name.to_string().as_str()),
+        };
+        known.filter(|known| known.mark == mark)?.tensor.upgrade()
+    }
+
+    /// As [`Memo::recall`], for text that nobody has looked at yet: what is found was a name before.
+    pub(crate) fn recall_text(&self, link: &Link, text: &str, mode: Mode) -> Option<Arc<Shared>> {
+        if text.len() == ID_TEXT_BYTES {
+            return None;
+        }
+        let known = lock(&self.known);
+        let known = known[place(mode)].names.get(text)?;
+        (link.mark_at(known.slot) == Some(known.mark)).then(|| known.tensor.upgrade())?
     }
 
     /// A get was answered; `mark` was read before it was sent.
     pub(crate) fn remember(&self, target: Target, mode: Mode, mark: Mark, tensor: &Arc<Shared>) {
+        let slot = page::slot_of(&target);
+        let answer = Known { slot, mark, tensor: Arc::downgrade(tensor) };
         let mut known = lock(&self.known);
-        let known = &mut known[place(mode)];
-        if known.len() >= ROOM && known.len() == known.capacity() {
-            known.retain(|_, known| known.tensor.strong_count() > 0);
+        let answers = &mut known[place(mode)];
+        match target {
+            Target::Id(id) => insert(&mut answers.ids, id, answer),
+            Target::Name(name) => insert(&mut answers.names, name.to_string().into(), answer),
         }
-        known.insert(target, Known { mark, tensor: Arc::downgrade(tensor) });
     }
 }

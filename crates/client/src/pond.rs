@@ -180,6 +180,11 @@ impl Pond {
     /// `not_found`, `not_ready`, `timeout` after the wait, and what else the pond or the driver
     /// answers.
     pub fn get_with(&self, target: impl IntoTarget, options: GetOptions) -> Result<Tensor> {
+        if let Some(text) = target.text()
+            && let Some(tensor) = self.recall_text(text, options.mode)?
+        {
+            return Ok(tensor);
+        }
         let target = target.into_target()?;
         // Read before anything is asked: what changes after it shows later.
         let mark = self.core().link.mark(&target);

@@ -5,6 +5,9 @@ use millpond_wire::{TensorId, TensorName, TensorRef};
 
 use crate::{Result, Tensor, users};
 
+/// Length of an identity as text.
+pub(crate) const ID_TEXT_BYTES: usize = 36;
+
 /// Whatever names a tensor.
 ///
 /// Text is a name (`acts/x`), a name with its owner (`~alice/acts/x`, `~1000/acts/x`), or the 36
@@ -16,11 +19,21 @@ pub trait IntoTarget {
     /// # Errors
     /// A name that is not possible, or a user that this machine does not know.
     fn into_target(self) -> Result<Target>;
+
+    /// The text, where that is all that is known: a get of what is mapped does not look into it.
+    #[doc(hidden)]
+    fn text(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl IntoTarget for &str {
+    fn text(&self) -> Option<&str> {
+        Some(self)
+    }
+
     fn into_target(self) -> Result<Target> {
-        if self.len() == 36
+        if self.len() == ID_TEXT_BYTES
             && let Ok(id) = self.parse::<TensorId>()
         {
             return Ok(Target::Id(id));
@@ -30,12 +43,20 @@ impl IntoTarget for &str {
 }
 
 impl IntoTarget for String {
+    fn text(&self) -> Option<&str> {
+        Some(self)
+    }
+
     fn into_target(self) -> Result<Target> {
         self.as_str().into_target()
     }
 }
 
 impl IntoTarget for &String {
+    fn text(&self) -> Option<&str> {
+        Some(self)
+    }
+
     fn into_target(self) -> Result<Target> {
         self.as_str().into_target()
     }

@@ -255,18 +255,32 @@ fn byte_of(memory: &OpenedMemory) -> u8 {
     byte[0]
 }
 
-/// What the pond's rules for shared plain memory rest on.
+/// What the pond's rules for shared plain memory rest on: a driver may take the bytes of freed memory for those of what its
+/// process allocates next. Two H200s of the same driver version were seen, one of which opened it every time and one of
+/// which refused.
 #[test]
-fn an_old_handle_opens_the_next_memory_of_its_size_wherever_it_lies() {
+fn an_old_handle_may_open_the_next_memory_of_its_size_wherever_it_lies() {
     alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     for order in [ALLOCATE, OCCUPY_FIRST] {
         let (child, handle) = old_handle(&context, order);
-        let other = OpenedMemory::open(&context, &handle).unwrap();
-        assert_eq!(byte_of(&other), 2, "{order}: the old handle opens the new memory");
-        assert_eq!(other.bytes(), FIRST_BYTES, "{order}");
-        other.close().unwrap();
+        let opened = OpenedMemory::open(&context, &handle);
+        observe_text(
+            &format!("{order}, and the old handle opens the new memory"),
+            opened.is_ok(),
+        );
+        match opened {
+            Ok(other) => {
+                assert_eq!(byte_of(&other), 2, "{order}: nothing is left of the old memory");
+                assert_eq!(other.bytes(), FIRST_BYTES, "{order}");
+                other.close().unwrap();
+            }
+            Err(error) => {
+                assert!(!is_soft(), "the software driver is the worst of those seen");
+                assert_eq!(error.status, Status::NOT_PERMITTED, "{order}");
+            }
+        }
         drop(child);
     }
 }
