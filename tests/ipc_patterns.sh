@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Programs of the CUDA runtime that know nothing of Millpond open its tensors by their handles: a ring of processes in the
-# pattern of NVIDIA's simpleIPC. For a machine with a GPU and nvcc.
+# Programs that know nothing of Millpond open its tensors by the bytes of `millpond tensor handle`: a plain C program, and a
+# ring of processes of the CUDA runtime in the pattern of NVIDIA's simpleIPC. For a machine with a GPU and nvcc.
 #
-#   MILLPOND_BIN=./millpond tests/ipc_patterns.sh [FOLDER WITH ring.cu]
+#   MILLPOND_BIN=./millpond tests/ipc_patterns.sh [FOLDER WITH ring.cu AND ipc_reader.c]
 set -euo pipefail
 millpond=${MILLPOND_BIN:-millpond}
 programs=${1:-$(dirname "$0")/programs}
@@ -12,6 +12,7 @@ export MILLPOND_RUNTIME_DIR=$work/run
 keeper=$!
 trap '"$millpond" stop >/dev/null 2>&1 || kill $keeper; wait $keeper || true; rm -rf "$work"' EXIT
 nvcc -O2 -o "$work/ring" "$programs/ring.cu"
+cc -O2 -o "$work/reader" "$programs/ipc_reader.c" -ldl
 for _ in $(seq 100); do "$millpond" status >/dev/null 2>&1 && break; sleep 0.1; done
 bytes=$((16 << 20))
 handles=()
@@ -32,5 +33,10 @@ for number in 2 3; do "$millpond" tensor rm "ring/$number" >/dev/null; done
 "$millpond" tensor create ring/later --dtype u8 --shape $bytes --transport ipc --zero >/dev/null
 ! said=$("$work/ring" $bytes "${handles[2]}" "${handles[3]}") || { echo "an old handle opened something: $said"; exit 1; }
 echo "an old handle: $said"
+# A C program writes through a handle what another one reads through the same handle.
+written=$(printf 'fill 4096 1000 7\nsum 0 %s\nclose\n' $bytes | "$work/reader" "${handles[0]}" "${handles[1]}" | tr '\n' ' ')
+read=$(printf 'wait\nsum 4096 1000\nclose\n' | "$work/reader" "${handles[0]}" "${handles[1]}" | tr '\n' ' ')
+echo "a C program wrote: $written; another read: $read"
+case "$read" in *7000*) ;; *) echo "FAILED"; echo "2 passed, 1 failed"; exit 1 ;; esac
 "$millpond" status
-echo "2 passed, 0 failed"
+echo "3 passed, 0 failed"

@@ -1,9 +1,11 @@
 //! Requests out of the fuzzer's decisions, with identities that meet again.
 
+use std::num::NonZeroU32;
+
 use millpond_wire::message::{
     Claim, GroupJoin, GroupLimit, GroupSet, LeaseClaim, Life, MoveWork, PartSpec, Rename,
     RequestBody, Target, TensorAdopt, TensorCreate, TensorGet, TensorHold, TensorMove,
-    TensorPublish, VersionCommit, VersionGet, VersionStage, WAIT_FOREVER,
+    TensorPage, TensorPublish, VersionCommit, VersionGet, VersionStage, WAIT_FOREVER,
 };
 use millpond_wire::{
     Audience, ClientId, ContentHash, Dtype, GroupName, HANDLE_BYTES, LeaseId, Mode, Shape,
@@ -253,7 +255,13 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) 
         }
         12 => RequestBody::Subscribe { from: decide.number() },
         13 => RequestBody::Goodbye,
-        14 => RequestBody::TensorList { prefix: decide.pick(&["", "a", "~1/", "public/"]).into() },
+        14 => RequestBody::TensorList {
+            prefix: decide.pick(&["", "a", "~1/", "public/"]).into(),
+            page: decide.flag().then(|| TensorPage {
+                after: decide.flag().then(|| tensor(decide)),
+                most: NonZeroU32::MIN.saturating_add(u32::from(decide.byte()) % 3),
+            }),
+        },
         17..=21 => RequestBody::TensorMove(bytes_to_move(decide, parts)),
         22 => RequestBody::Collect {
             unleased_for_ms: decide.flag().then(|| decide.pick(&TIMES)),

@@ -130,7 +130,7 @@ fn listings_that_nobody_reads_are_bounded() {
     let raws: Vec<Raw> = (0..40).map(|_| Raw::connect(&folder)).collect();
     raws.iter().for_each(Raw::be_welcome);
     for raw in &raws {
-        raw.send(2, RequestBody::TensorList { prefix: String::new() });
+        raw.send(2, RequestBody::TensorList { prefix: String::new(), page: None });
     }
     let unread = eventually("a user who is full", || {
         Some(in_all(&folder, "reply_bytes")).filter(|bytes| *bytes >= 1 << 20)

@@ -200,7 +200,7 @@ fn garbage_is_refused() {
         encoded(3, get),
         encoded(4, RequestBody::Claim(Claim { leases: vec![claim; 20], last: true })),
         encoded(5, RequestBody::LeaseRelease { leases: (1..50).map(LeaseId).collect() }),
-        encoded(6, RequestBody::TensorList { prefix: "h".to_owned() }),
+        encoded(6, RequestBody::TensorList { prefix: "h".to_owned(), page: None }),
         encoded(7, RequestBody::Subscribe { from: 1 }),
     ];
     for seed in 0..400_u64 {

@@ -51,7 +51,7 @@ fn a_user_who_reads_nothing_waits_for_oneself() {
     raws.iter().for_each(Raw::be_welcome);
     for raw in &raws {
         for number in 2..2 + LISTINGS {
-            raw.send(number, RequestBody::TensorList { prefix: String::new() });
+            raw.send(number, RequestBody::TensorList { prefix: String::new(), page: None });
         }
     }
     let operator = Raw::connect_admin(&folder);

@@ -104,7 +104,7 @@ fn one_who_only_asks_is_not_listened_to_for_ever() {
     let pond = start(Options::new());
     let status = pond.status();
     let raw = welcome(&pond);
-    let list = RequestBody::TensorList { prefix: String::new() };
+    let list = RequestBody::TensorList { prefix: String::new(), page: None };
     let before = resident(status.daemon_pid);
     let list = millpond_tests::raw::encoded(5, list);
     // The socket takes no more at some point, and the sender would wait.
@@ -148,7 +148,7 @@ fn a_long_listing_is_complete_and_in_order() {
     let before = descriptors(status.daemon_pid);
     let raw = welcome(&pond);
     for number in 5..25 {
-        raw.send(number, RequestBody::TensorList { prefix: String::new() });
+        raw.send(number, RequestBody::TensorList { prefix: String::new(), page: None });
     }
     let listed = pond.control().list("many/").unwrap();
     let names: Vec<String> =

@@ -103,6 +103,7 @@ mod slab_map;
 mod spec;
 mod target;
 mod tensor;
+mod tensor_pages;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -153,6 +154,7 @@ pub use pond::Pond;
 pub use spec::{GetOptions, TensorDetails, TensorSpec};
 pub use target::IntoTarget;
 pub use tensor::Tensor;
+pub use tensor_pages::TensorPages;
 pub use transfer::{Collected, Lease, Progress, PutSpec, Sink, Source, Transferred};
 pub use users::UnknownUser;
 pub use weights::{

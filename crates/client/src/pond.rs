@@ -1,13 +1,14 @@
 //! The pond, as a program sees it.
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{
     CacheInfo, ClientInfo, ReplyBody, RequestBody, ResourceUse, Status, Target, TensorInfo,
-    UserAccount,
+    TensorPage, UserAccount,
 };
 use millpond_wire::{ClientId, Epoch, GpuUuid, GroupName, Mode, TensorName};
 
@@ -20,6 +21,7 @@ use crate::process::{self, PerProcess};
 use crate::spec::{GetOptions, TensorDetails, TensorSpec};
 use crate::target::IntoTarget;
 use crate::tensor::Tensor;
+use crate::tensor_pages::TensorPages;
 use crate::{Error, Result, grant};
 
 /// A connection to a pond. Cheap to clone, and all threads may use it at once.
@@ -243,8 +245,23 @@ impl Pond {
     /// # Errors
     /// What the pond answers.
     pub fn list(&self, prefix: &str) -> Result<Vec<TensorInfo>> {
+        self.list_page(prefix, None)
+    }
+
+    /// As [`Pond::list`], in pages of at most `most` tensors, so that a program needs no memory for very many of them
+    /// at once. A tensor that is there from the first page to the last is in one of them; others may be. They come in
+    /// no order of meaning.
+    pub fn list_pages(&self, prefix: &str, most: NonZeroU32) -> TensorPages<'_> {
+        TensorPages::new(self, prefix, most)
+    }
+
+    pub(crate) fn list_page(
+        &self,
+        prefix: &str,
+        page: Option<TensorPage>,
+    ) -> Result<Vec<TensorInfo>> {
         const WHAT: &str = "a listing of tensors";
-        let body = RequestBody::TensorList { prefix: prefix.to_owned() };
+        let body = RequestBody::TensorList { prefix: prefix.to_owned(), page };
         match self.core().link.ask(WHAT, body)?.body {
             ReplyBody::Tensors(tensors) => Ok(tensors),
             _ => Err(not_an_answer(WHAT)),

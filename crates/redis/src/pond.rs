@@ -1,5 +1,6 @@
 //! The real pond behind [`Truth`].
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,6 +17,9 @@ const PROGRAM: &str = "millpond-redis";
 /// A daemon that restarts is back sooner. What takes longer is waited for by the bridge itself, which
 /// can be told to end meanwhile.
 const RECONNECT: Duration = Duration::from_secs(3);
+
+/// Tensors that are listed at once: a message of about a megabyte.
+const PAGE: NonZeroU32 = NonZeroU32::new(4096).unwrap();
 
 /// A pond that is connected to when it is needed, and looked for anew after it was away: another one
 /// may have come.
@@ -64,6 +68,13 @@ impl PondTruth {
         })
     }
 
+    /// The tensor, if the bridge shows it and its name begins so.
+    fn shown_below(&self, prefix: &str, info: TensorInfo) -> Option<Tensor> {
+        let is_shown = info.user == self.user || info.audience == Audience::Everybody;
+        let tensor = is_shown.then(|| self.tensor(info))?;
+        tensor.name.as_deref().is_some_and(|name| name.starts_with(prefix)).then_some(tensor)
+    }
+
     fn tensor(&self, info: TensorInfo) -> Tensor {
         Tensor {
             name: self.shown(&info),
@@ -87,14 +98,17 @@ impl Truth for PondTruth {
     fn list(&mut self, prefix: &str) -> Told<Vec<Tensor>> {
         // Names of other users begin with their owner here, and not in the pond.
         let asked = if prefix.starts_with('~') { "" } else { prefix };
-        let all = self.ask(|pond| pond.list(asked))?;
-        let tensors = all.into_iter().filter_map(|info| {
-            let shown = info.user == self.user || info.audience == Audience::Everybody;
-            let tensor = shown.then(|| self.tensor(info))?;
-            tensor.name.as_deref().is_some_and(|name| name.starts_with(prefix)).then_some(tensor)
-        });
-        // In the room of the first list: there may be very many.
-        Ok(tensors.collect())
+        let this = self.clone();
+        self.ask(|pond| {
+            let mut all = Vec::new();
+            for page in pond.list_pages(asked, PAGE) {
+                let page = page?;
+                // No more than is needed: there may be very many.
+                all.reserve_exact(page.len());
+                all.extend(page.into_iter().filter_map(|info| this.shown_below(prefix, info)));
+            }
+            Ok(all)
+        })
     }
 
     fn inspect(&mut self, name: &str) -> Told<Tensor> {

@@ -104,7 +104,7 @@ impl World {
             RequestBody::Hello(hello),
             RequestBody::PondStatus,
             RequestBody::ClientList,
-            RequestBody::TensorList { prefix: String::new() },
+            RequestBody::TensorList { prefix: String::new(), page: None },
             RequestBody::ModelList { prefix: String::new() },
         ];
         let mut answers = self.as_operator(asked)?;

@@ -155,7 +155,7 @@ fn a_large_answer_comes_as_a_memfd() {
     let tensors: Vec<_> = (0..1000).map(|index| info(&format!("acts/{index}"))).collect();
     let expected = tensors.clone();
     let pond = FakePond::start(move |_, request| match &request.body {
-        RequestBody::TensorList { prefix } if prefix == "acts/" => {
+        RequestBody::TensorList { prefix, page: None } if prefix == "acts/" => {
             let body = ReplyBody::Tensors(tensors.clone());
             let mut builder = planus::Builder::new();
             let bytes = Reply { number: request.number, body }.encode(&mut builder).to_vec();
@@ -165,6 +165,37 @@ fn a_large_answer_comes_as_a_memfd() {
         _ => Does::Polite,
     });
     assert_eq!(pond.builder().connect().unwrap().list("acts/").unwrap(), expected);
+}
+
+#[test]
+fn pages_go_on_after_the_largest_identity_and_end_with_one_that_is_not_full() {
+    let mut tensors: Vec<_> = (0..10).map(|index| info(&format!("acts/{index}"))).collect();
+    for tensor in &mut tensors {
+        tensor.tensor = TensorId::random();
+    }
+    let mut expected: Vec<TensorId> = tensors.iter().map(|tensor| tensor.tensor).collect();
+    expected.sort();
+    tensors.sort_by_key(|tensor| tensor.tensor);
+    let pond = FakePond::start(move |_, request| match &request.body {
+        RequestBody::TensorList { page: Some(page), .. } => {
+            let later =
+                tensors.iter().filter(|tensor| page.after.is_none_or(|at| tensor.tensor > at));
+            let mut listed: Vec<_> = later.take(page.most.get() as usize).cloned().collect();
+            // In what order they come says nothing.
+            listed.reverse();
+            Does::Reply(ReplyBody::Tensors(listed))
+        }
+        _ => Does::Polite,
+    });
+    let pond = pond.builder().connect().unwrap();
+    for (most, pages) in [(3, vec![3, 3, 3, 1]), (5, vec![5, 5]), (10, vec![10]), (11, vec![10])] {
+        let most = std::num::NonZeroU32::new(most).unwrap();
+        let listed: Vec<_> = pond.list_pages("", most).map(Result::unwrap).collect();
+        assert_eq!(listed.iter().map(Vec::len).collect::<Vec<_>>(), pages);
+        let mut seen: Vec<_> = listed.iter().flatten().map(|tensor| tensor.tensor).collect();
+        seen.sort();
+        assert_eq!(seen, expected);
+    }
 }
 
 #[test]
@@ -264,7 +295,7 @@ fn a_full_queue_does_not_make_the_two_sides_wait_for_each_other() {
     };
     link.ask_done("a ping", RequestBody::Ping).unwrap();
     assert_eq!(hasty(&link).unwrap_err().kind(), ErrorKind::Timeout);
-    let body = RequestBody::TensorList { prefix: "x".repeat(250) };
+    let body = RequestBody::TensorList { prefix: "x".repeat(250), page: None };
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {

@@ -266,10 +266,7 @@ fn an_old_handle_may_open_the_next_memory_of_its_size_wherever_it_lies() {
     for order in [ALLOCATE, OCCUPY_FIRST] {
         let (child, handle) = old_handle(&context, order);
         let opened = OpenedMemory::open(&context, &handle);
-        observe_text(
-            &format!("{order}, and the old handle opens the new memory"),
-            opened.is_ok(),
-        );
+        observe_text(&format!("{order}, and the old handle opens the new memory"), opened.is_ok());
         match opened {
             Ok(other) => {
                 assert_eq!(byte_of(&other), 2, "{order}: nothing is left of the old memory");

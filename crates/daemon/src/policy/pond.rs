@@ -215,7 +215,9 @@ impl<P: Ports> Pond<P> {
             RequestBody::TensorPublish(publish) => self.publish(ports, &caller, publish),
             RequestBody::TensorDelete { tensor } => self.delete(ports, &caller, tensor),
             RequestBody::TensorInspect(target) => self.inspect(ports, by, &caller, &target),
-            RequestBody::TensorList { prefix } => self.list_tensors(ports, by, &caller, prefix),
+            RequestBody::TensorList { prefix, page } => {
+                self.list_tensors(ports, by, &caller, prefix, page)
+            }
             RequestBody::LeaseRelease { leases } => self.release(ports, client, &leases),
             RequestBody::Subscribe { from } => {
                 ports.reply(conn, Reply { number: by.number, body: ReplyBody::Done }, Vec::new());

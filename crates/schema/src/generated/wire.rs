@@ -7036,11 +7036,15 @@ mod root {
             /// The table `TensorList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorList` in the file `schema/wire.fbs:147`
+            /// * Table `TensorList` in the file `schema/wire.fbs:149`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorList {
                 /// The field `prefix` in the table `TensorList`
                 pub prefix: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `after` in the table `TensorList`
+                pub after: ::core::option::Option<self::Id>,
+                /// The field `most` in the table `TensorList`
+                pub most: u32,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -7048,6 +7052,8 @@ mod root {
                 fn default() -> Self {
                     Self {
                         prefix: ::core::default::Default::default(),
+                        after: ::core::default::Default::default(),
+                        most: 0,
                     }
                 }
             }
@@ -7065,19 +7071,35 @@ mod root {
                     field_prefix: impl ::planus::WriteAsOptional<
                         ::planus::Offset<::core::primitive::str>,
                     >,
+                    field_after: impl ::planus::WriteAsOptional<self::Id>,
+                    field_most: impl ::planus::WriteAsDefault<u32, u32>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_prefix = field_prefix.prepare(builder);
+                    let prepared_after = field_after.prepare(builder);
+                    let prepared_most = field_most.prepare(builder, &0);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
                         ::core::default::Default::default();
+                    if prepared_after.is_some() {
+                        table_writer.write_entry::<self::Id>(1);
+                    }
                     if prepared_prefix.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+                    if prepared_most.is_some() {
+                        table_writer.write_entry::<u32>(2);
                     }
 
                     unsafe {
                         table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_after) = prepared_after {
+                                object_writer.write::<_, _, 16>(&prepared_after);
+                            }
                             if let ::core::option::Option::Some(prepared_prefix) = prepared_prefix {
                                 object_writer.write::<_, _, 4>(&prepared_prefix);
+                            }
+                            if let ::core::option::Option::Some(prepared_most) = prepared_most {
+                                object_writer.write::<_, _, 4>(&prepared_most);
                             }
                         });
                     }
@@ -7109,7 +7131,7 @@ mod root {
             impl ::planus::WriteAsOffset<TensorList> for TensorList {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorList> {
-                    TensorList::create(builder, &self.prefix)
+                    TensorList::create(builder, &self.prefix, self.after, self.most)
                 }
             }
 
@@ -7140,6 +7162,48 @@ mod root {
             }
 
             impl<T0> TensorListBuilder<(T0,)> {
+                /// Setter for the [`after` field](TensorList#structfield.after).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn after<T1>(self, value: T1) -> TensorListBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0,) = self.0;
+                    TensorListBuilder((v0, value))
+                }
+
+                /// Sets the [`after` field](TensorList#structfield.after) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn after_as_null(self) -> TensorListBuilder<(T0, ())> {
+                    self.after(())
+                }
+            }
+
+            impl<T0, T1> TensorListBuilder<(T0, T1)> {
+                /// Setter for the [`most` field](TensorList#structfield.most).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn most<T2>(self, value: T2) -> TensorListBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1) = self.0;
+                    TensorListBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`most` field](TensorList#structfield.most) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn most_as_default(
+                    self,
+                ) -> TensorListBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.most(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> TensorListBuilder<(T0, T1, T2)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorList].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorList>
@@ -7150,8 +7214,11 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
-                ::planus::WriteAs<::planus::Offset<TensorList>> for TensorListBuilder<(T0,)>
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAs<::planus::Offset<TensorList>> for TensorListBuilder<(T0, T1, T2)>
             {
                 type Prepared = ::planus::Offset<TensorList>;
 
@@ -7161,9 +7228,12 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
-                ::planus::WriteAsOptional<::planus::Offset<TensorList>>
-                for TensorListBuilder<(T0,)>
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAsOptional<::planus::Offset<TensorList>>
+                for TensorListBuilder<(T0, T1, T2)>
             {
                 type Prepared = ::planus::Offset<TensorList>;
 
@@ -7176,13 +7246,16 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
-                ::planus::WriteAsOffset<TensorList> for TensorListBuilder<(T0,)>
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAsOffset<TensorList> for TensorListBuilder<(T0, T1, T2)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorList> {
-                    let (v0,) = &self.0;
-                    TensorList::create(builder, v0)
+                    let (v0, v1, v2) = &self.0;
+                    TensorList::create(builder, v0, v1, v2)
                 }
             }
 
@@ -7199,6 +7272,18 @@ mod root {
                 {
                     self.0.access(0, "TensorList", "prefix")
                 }
+
+                /// Getter for the [`after` field](TensorList#structfield.after).
+                #[inline]
+                pub fn after(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(1, "TensorList", "after")
+                }
+
+                /// Getter for the [`most` field](TensorList#structfield.most).
+                #[inline]
+                pub fn most(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(2, "TensorList", "most")?.unwrap_or(0))
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorListRef<'a> {
@@ -7207,6 +7292,10 @@ mod root {
                     if let ::core::option::Option::Some(field_prefix) = self.prefix().transpose() {
                         f.field("prefix", &field_prefix);
                     }
+                    if let ::core::option::Option::Some(field_after) = self.after().transpose() {
+                        f.field("after", &field_after);
+                    }
+                    f.field("most", &self.most());
                     f.finish()
                 }
             }
@@ -7218,6 +7307,8 @@ mod root {
                 fn try_from(value: TensorListRef<'a>) -> ::planus::Result<Self> {
                     ::core::result::Result::Ok(Self {
                         prefix: value.prefix()?.map(::core::convert::Into::into),
+                        after: value.after()?.map(::core::convert::Into::into),
+                        most: ::core::convert::TryInto::try_into(value.most()?)?,
                     })
                 }
             }
@@ -7298,7 +7389,7 @@ mod root {
             /// The table `LeaseRelease` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseRelease` in the file `schema/wire.fbs:151`
+            /// * Table `LeaseRelease` in the file `schema/wire.fbs:155`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseRelease {
                 /// The field `leases` in the table `LeaseRelease`
@@ -7577,7 +7668,7 @@ mod root {
             /// The table `Subscribe` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Subscribe` in the file `schema/wire.fbs:155`
+            /// * Table `Subscribe` in the file `schema/wire.fbs:159`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Subscribe {
                 /// The field `from` in the table `Subscribe`
@@ -7829,7 +7920,7 @@ mod root {
             /// The table `PartSpec` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartSpec` in the file `schema/wire.fbs:161`
+            /// * Table `PartSpec` in the file `schema/wire.fbs:165`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartSpec {
                 /// The field `bytes` in the table `PartSpec`
@@ -8125,7 +8216,7 @@ mod root {
             /// The table `VersionStage` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionStage` in the file `schema/wire.fbs:167`
+            /// * Table `VersionStage` in the file `schema/wire.fbs:171`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionStage {
                 /// The field `version` in the table `VersionStage`
@@ -8710,7 +8801,7 @@ mod root {
             /// The table `VersionCommit` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionCommit` in the file `schema/wire.fbs:180`
+            /// * Table `VersionCommit` in the file `schema/wire.fbs:184`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionCommit {
                 /// The field `version` in the table `VersionCommit`
@@ -9395,7 +9486,7 @@ mod root {
             /// The table `VersionGet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionGet` in the file `schema/wire.fbs:196`
+            /// * Table `VersionGet` in the file `schema/wire.fbs:200`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionGet {
                 /// The field `version` in the table `VersionGet`
@@ -9946,7 +10037,7 @@ mod root {
             /// The table `VersionSlabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionSlabs` in the file `schema/wire.fbs:207`
+            /// * Table `VersionSlabs` in the file `schema/wire.fbs:211`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionSlabs {
                 /// The field `version` in the table `VersionSlabs`
@@ -10360,7 +10451,7 @@ mod root {
             /// The table `VersionPart` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionPart` in the file `schema/wire.fbs:215`
+            /// * Table `VersionPart` in the file `schema/wire.fbs:219`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionPart {
                 /// The field `version` in the table `VersionPart`
@@ -10675,7 +10766,7 @@ mod root {
             /// The table `VersionRetire` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionRetire` in the file `schema/wire.fbs:221`
+            /// * Table `VersionRetire` in the file `schema/wire.fbs:225`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionRetire {
                 /// The field `version` in the table `VersionRetire`
@@ -11150,7 +11241,7 @@ mod root {
             /// The table `VersionInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInspect` in the file `schema/wire.fbs:230`
+            /// * Table `VersionInspect` in the file `schema/wire.fbs:234`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInspect {
                 /// The field `version` in the table `VersionInspect`
@@ -11568,7 +11659,7 @@ mod root {
             /// The table `ModelSwap` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelSwap` in the file `schema/wire.fbs:238`
+            /// * Table `ModelSwap` in the file `schema/wire.fbs:242`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelSwap {
                 /// The field `model` in the table `ModelSwap`
@@ -11969,7 +12060,7 @@ mod root {
             /// The table `ModelList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelList` in the file `schema/wire.fbs:246`
+            /// * Table `ModelList` in the file `schema/wire.fbs:250`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelList {
                 /// The field `prefix` in the table `ModelList`
@@ -12230,7 +12321,7 @@ mod root {
             /// The table `GroupSet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupSet` in the file `schema/wire.fbs:251`
+            /// * Table `GroupSet` in the file `schema/wire.fbs:255`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupSet {
                 /// The field `name` in the table `GroupSet`
@@ -12906,7 +12997,7 @@ mod root {
             /// The table `GroupJoin` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoin` in the file `schema/wire.fbs:270`
+            /// * Table `GroupJoin` in the file `schema/wire.fbs:274`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoin {
                 /// The field `token` in the table `GroupJoin`
@@ -13361,7 +13452,7 @@ mod root {
             /// The table `GroupList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupList` in the file `schema/wire.fbs:280`
+            /// * Table `GroupList` in the file `schema/wire.fbs:284`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupList {}
 
@@ -13562,7 +13653,7 @@ mod root {
             /// The table `GroupInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInspect` in the file `schema/wire.fbs:282`
+            /// * Table `GroupInspect` in the file `schema/wire.fbs:286`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInspect {
                 /// The field `name` in the table `GroupInspect`
@@ -13837,7 +13928,7 @@ mod root {
             /// The table `GroupRemove` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupRemove` in the file `schema/wire.fbs:286`
+            /// * Table `GroupRemove` in the file `schema/wire.fbs:290`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupRemove {
                 /// The field `name` in the table `GroupRemove`
@@ -14112,7 +14203,7 @@ mod root {
             /// The table `Rename` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Rename` in the file `schema/wire.fbs:291`
+            /// * Table `Rename` in the file `schema/wire.fbs:295`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Rename {
                 /// The field `tensor` in the table `Rename`
@@ -14509,7 +14600,7 @@ mod root {
             /// The table `StartReport` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `StartReport` in the file `schema/wire.fbs:301`
+            /// * Table `StartReport` in the file `schema/wire.fbs:305`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct StartReport {
                 /// The field `loading` in the table `StartReport`
@@ -14840,7 +14931,7 @@ mod root {
             /// The table `MovesExpected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MovesExpected` in the file `schema/wire.fbs:309`
+            /// * Table `MovesExpected` in the file `schema/wire.fbs:313`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MovesExpected {
                 /// The field `device` in the table `MovesExpected`
@@ -15163,7 +15254,7 @@ mod root {
             /// The table `CacheOpen` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheOpen` in the file `schema/wire.fbs:317`
+            /// * Table `CacheOpen` in the file `schema/wire.fbs:321`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheOpen {
                 /// The field `cache` in the table `CacheOpen`
@@ -15950,7 +16041,7 @@ mod root {
             /// The table `CacheClose` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheClose` in the file `schema/wire.fbs:333`
+            /// * Table `CacheClose` in the file `schema/wire.fbs:337`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheClose {
                 /// The field `cache` in the table `CacheClose`
@@ -16207,7 +16298,7 @@ mod root {
             /// The table `CacheList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheList` in the file `schema/wire.fbs:337`
+            /// * Table `CacheList` in the file `schema/wire.fbs:341`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheList {
                 /// The field `group` in the table `CacheList`
@@ -16468,7 +16559,7 @@ mod root {
             /// The table `CacheWant` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheWant` in the file `schema/wire.fbs:343`
+            /// * Table `CacheWant` in the file `schema/wire.fbs:347`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheWant {
                 /// The field `cache` in the table `CacheWant`
@@ -16817,7 +16908,7 @@ mod root {
             /// The table `CacheGave` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheGave` in the file `schema/wire.fbs:350`
+            /// * Table `CacheGave` in the file `schema/wire.fbs:354`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheGave {
                 /// The field `cache` in the table `CacheGave`
@@ -17211,7 +17302,7 @@ mod root {
             /// The table `TensorAdopt` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorAdopt` in the file `schema/wire.fbs:360`
+            /// * Table `TensorAdopt` in the file `schema/wire.fbs:364`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorAdopt {
                 /// The field `tensor` in the table `TensorAdopt`
@@ -17898,7 +17989,7 @@ mod root {
             /// The table `TensorHold` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorHold` in the file `schema/wire.fbs:374`
+            /// * Table `TensorHold` in the file `schema/wire.fbs:378`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorHold {
                 /// The field `name` in the table `TensorHold`
@@ -18349,7 +18440,7 @@ mod root {
             /// The table `TensorUnhold` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorUnhold` in the file `schema/wire.fbs:385`
+            /// * Table `TensorUnhold` in the file `schema/wire.fbs:389`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorUnhold {
                 /// The field `name` in the table `TensorUnhold`
@@ -18815,7 +18906,7 @@ mod root {
             /// The table `TensorPeek` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorPeek` in the file `schema/wire.fbs:395`
+            /// * Table `TensorPeek` in the file `schema/wire.fbs:399`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorPeek {
                 /// The field `name` in the table `TensorPeek`
@@ -19166,7 +19257,7 @@ mod root {
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:401`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:405`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum RequestBody {
                 /// The variant of type `Hello` in the union `RequestBody`
@@ -21879,7 +21970,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:448`
+            /// * Table `Request` in the file `schema/wire.fbs:452`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Request {
                 /// The field `number` in the table `Request`
@@ -22193,7 +22284,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:456`
+            /// * Table `Welcome` in the file `schema/wire.fbs:460`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Welcome {
                 /// The field `version` in the table `Welcome`
@@ -22902,7 +22993,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:472`
+            /// * Table `Claimed` in the file `schema/wire.fbs:476`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Claimed {
                 /// The field `refused` in the table `Claimed`
@@ -23167,7 +23258,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:476`
+            /// * Table `Done` in the file `schema/wire.fbs:480`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Done {}
 
@@ -23364,7 +23455,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:478`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:482`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInfo {
                 /// The field `tensor` in the table `TensorInfo`
@@ -26102,7 +26193,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:512`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:516`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorReply {
                 /// The field `info` in the table `TensorReply`
@@ -26680,7 +26771,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:525`
+            /// * Table `Published` in the file `schema/wire.fbs:529`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Published {
                 /// The field `generation` in the table `Published`
@@ -26936,7 +27027,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:529`
+            /// * Table `Moved` in the file `schema/wire.fbs:533`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Moved {
                 /// The field `bytes` in the table `Moved`
@@ -27237,7 +27328,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:535`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:539`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartInfo {
                 /// The field `tensor` in the table `PartInfo`
@@ -27594,7 +27685,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:541`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:545`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInfo {
                 /// The field `version` in the table `VersionInfo`
@@ -29771,7 +29862,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:571`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:575`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionReply {
                 /// The field `info` in the table `VersionReply`
@@ -30365,7 +30456,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:582`
+            /// * Table `Slabs` in the file `schema/wire.fbs:586`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Slabs {
                 /// The field `first` in the table `Slabs`
@@ -30655,7 +30746,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:588`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:592`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionDetails {
                 /// The field `info` in the table `VersionDetails`
@@ -31060,7 +31151,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:594`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:598`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelInfo {
                 /// The field `name` in the table `ModelInfo`
@@ -31432,7 +31523,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:600`
+            /// * Table `Models` in the file `schema/wire.fbs:604`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Models {
                 /// The field `models` in the table `Models`
@@ -31708,7 +31799,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:604`
+            /// * Table `Swapped` in the file `schema/wire.fbs:608`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Swapped {
                 /// The field `current` in the table `Swapped`
@@ -32031,7 +32122,7 @@ mod root {
             /// The table `GroupDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDevice` in the file `schema/wire.fbs:611`
+            /// * Table `GroupDevice` in the file `schema/wire.fbs:615`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDevice {
                 /// The field `device` in the table `GroupDevice`
@@ -32850,7 +32941,7 @@ mod root {
             /// The table `GroupInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInfo` in the file `schema/wire.fbs:629`
+            /// * Table `GroupInfo` in the file `schema/wire.fbs:633`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInfo {
                 /// The field `name` in the table `GroupInfo`
@@ -33653,7 +33744,7 @@ mod root {
             /// The table `MemberDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberDevice` in the file `schema/wire.fbs:650`
+            /// * Table `MemberDevice` in the file `schema/wire.fbs:654`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberDevice {
                 /// The field `device` in the table `MemberDevice`
@@ -34310,7 +34401,7 @@ mod root {
             /// The table `MemberInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberInfo` in the file `schema/wire.fbs:664`
+            /// * Table `MemberInfo` in the file `schema/wire.fbs:668`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberInfo {
                 /// The field `slot` in the table `MemberInfo`
@@ -34950,7 +35041,7 @@ mod root {
             /// The table `GroupDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDetails` in the file `schema/wire.fbs:677`
+            /// * Table `GroupDetails` in the file `schema/wire.fbs:681`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDetails {
                 /// The field `info` in the table `GroupDetails`
@@ -35297,7 +35388,7 @@ mod root {
             /// The table `Groups` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Groups` in the file `schema/wire.fbs:682`
+            /// * Table `Groups` in the file `schema/wire.fbs:686`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Groups {
                 /// The field `groups` in the table `Groups`
@@ -35573,7 +35664,7 @@ mod root {
             /// The table `GroupJoined` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoined` in the file `schema/wire.fbs:686`
+            /// * Table `GroupJoined` in the file `schema/wire.fbs:690`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoined {
                 /// The field `name` in the table `GroupJoined`
@@ -35951,7 +36042,7 @@ mod root {
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:692`
+            /// * Table `Collected` in the file `schema/wire.fbs:696`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Collected {
                 /// The field `tensors` in the table `Collected`
@@ -36320,7 +36411,7 @@ mod root {
             /// The table `ResourceUse` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ResourceUse` in the file `schema/wire.fbs:699`
+            /// * Table `ResourceUse` in the file `schema/wire.fbs:703`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ResourceUse {
                 /// The field `name` in the table `ResourceUse`
@@ -36795,7 +36886,7 @@ mod root {
             /// The table `UserAccount` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `UserAccount` in the file `schema/wire.fbs:710`
+            /// * Table `UserAccount` in the file `schema/wire.fbs:714`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct UserAccount {
                 /// The field `user` in the table `UserAccount`
@@ -37137,7 +37228,7 @@ mod root {
             /// The table `Accounts` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Accounts` in the file `schema/wire.fbs:715`
+            /// * Table `Accounts` in the file `schema/wire.fbs:719`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Accounts {
                 /// The field `users` in the table `Accounts`
@@ -37474,7 +37565,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:722`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:726`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Upgrading {
                 /// The field `from_version` in the table `Upgrading`
@@ -37791,7 +37882,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:727`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:731`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseInfo {
                 /// The field `tensor` in the table `LeaseInfo`
@@ -38445,7 +38536,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:740`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:744`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDetails {
                 /// The field `info` in the table `TensorDetails`
@@ -38791,7 +38882,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:745`
+            /// * Table `Tensors` in the file `schema/wire.fbs:749`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Tensors {
                 /// The field `tensors` in the table `Tensors`
@@ -39069,7 +39160,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:749`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:753`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ClientInfo {
                 /// The field `client` in the table `ClientInfo`
@@ -39689,7 +39780,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:762`
+            /// * Table `Clients` in the file `schema/wire.fbs:766`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Clients {
                 /// The field `clients` in the table `Clients`
@@ -39967,7 +40058,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:766`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:770`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct DeviceInfo {
                 /// The field `device` in the table `DeviceInfo`
@@ -40972,7 +41063,7 @@ mod root {
             /// The table `HostInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `HostInfo` in the file `schema/wire.fbs:788`
+            /// * Table `HostInfo` in the file `schema/wire.fbs:792`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct HostInfo {
                 /// The field `host` in the table `HostInfo`
@@ -41617,7 +41708,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:802`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:806`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MoverInfo {
                 /// The field `device` in the table `MoverInfo`
@@ -42018,7 +42109,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:810`
+            /// * Table `Status` in the file `schema/wire.fbs:814`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Status {
                 /// The field `pond` in the table `Status`
@@ -44445,7 +44536,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:841`
+            /// * Table `Event` in the file `schema/wire.fbs:845`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Event {
                 /// The field `sequence` in the table `Event`
@@ -45030,7 +45121,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:853`
+            /// * Table `Holder` in the file `schema/wire.fbs:857`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Holder {
                 /// The field `user` in the table `Holder`
@@ -45422,7 +45513,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:861`
+            /// * Table `Failure` in the file `schema/wire.fbs:865`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Failure {
                 /// The field `kind` in the table `Failure`
@@ -46335,7 +46426,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:879`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:883`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct InMemfd {
                 /// The field `bytes` in the table `InMemfd`
@@ -46587,7 +46678,7 @@ mod root {
             /// The table `CacheInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheInfo` in the file `schema/wire.fbs:883`
+            /// * Table `CacheInfo` in the file `schema/wire.fbs:887`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheInfo {
                 /// The field `cache` in the table `CacheInfo`
@@ -48089,7 +48180,7 @@ mod root {
             /// The table `Caches` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Caches` in the file `schema/wire.fbs:909`
+            /// * Table `Caches` in the file `schema/wire.fbs:913`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Caches {
                 /// The field `caches` in the table `Caches`
@@ -48365,7 +48456,7 @@ mod root {
             /// The table `Pressure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Pressure` in the file `schema/wire.fbs:914`
+            /// * Table `Pressure` in the file `schema/wire.fbs:918`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Pressure {
                 /// The field `cache` in the table `Pressure`
@@ -48915,7 +49006,7 @@ mod root {
             /// The table `AdoptedFreed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `AdoptedFreed` in the file `schema/wire.fbs:927`
+            /// * Table `AdoptedFreed` in the file `schema/wire.fbs:931`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct AdoptedFreed {
                 /// The field `tensor` in the table `AdoptedFreed`
@@ -49187,7 +49278,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:931`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:935`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum ReplyBody {
                 /// The variant of type `Failure` in the union `ReplyBody`
@@ -50812,7 +50903,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:961`
+            /// * Table `Reply` in the file `schema/wire.fbs:965`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Reply {
                 /// The field `number` in the table `Reply`

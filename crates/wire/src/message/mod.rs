@@ -36,7 +36,7 @@ pub use request::{Request, RequestBody};
 pub use session::{Claim, ClientToken, Hello, LeaseClaim, LeaseInfo, LeaseToken, Proof, Welcome};
 pub use tensor::{
     Life, Rename, Target, TensorAdopt, TensorCreate, TensorGet, TensorGrant, TensorHold,
-    TensorInfo, TensorPublish, TensorState, WAIT_FOREVER,
+    TensorInfo, TensorPage, TensorPublish, TensorState, WAIT_FOREVER,
 };
 pub use transfer::{MoveWork, TensorMove};
 pub use version::{

@@ -9,8 +9,8 @@ use planus::{Builder, ReadAsRoot};
 use super::read::{DecodeError, Read, is_unknown_kind};
 use super::{
     CacheGave, CacheOpen, Claim, GroupJoin, GroupSet, Hello, Rename, Target, TensorAdopt,
-    TensorCreate, TensorGet, TensorHold, TensorMove, TensorPublish, VersionCommit, VersionGet,
-    VersionStage, cache, event, group, pond, session, tensor, transfer, version,
+    TensorCreate, TensorGet, TensorHold, TensorMove, TensorPage, TensorPublish, VersionCommit,
+    VersionGet, VersionStage, cache, event, group, pond, session, tensor, transfer, version,
 };
 use crate::{
     CacheId, GpuUuid, GroupName, LeaseId, TensorId, TensorName, TensorRef, Token, VersionId,
@@ -67,10 +67,11 @@ pub enum RequestBody {
         tensor: TensorId,
     },
     TensorInspect(Target),
-    /// Every tensor that is shared with the caller.
+    /// Every tensor that is shared with the caller, or a page of them.
     TensorList {
         /// Only names that begin so.
         prefix: String,
+        page: Option<TensorPage>,
     },
     /// These leases are unmapped.
     LeaseRelease {
@@ -328,7 +329,9 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         R::TensorPublish(publish) => B::TensorPublish(Box::new(tensor::write_publish(publish))),
         R::TensorDelete { tensor } => B::TensorDelete(Box::new(tensor::write_delete(*tensor))),
         R::TensorInspect(target) => B::TensorInspect(Box::new(tensor::write_inspect(target))),
-        R::TensorList { prefix } => B::TensorList(Box::new(tensor::write_list(prefix))),
+        R::TensorList { prefix, page } => {
+            B::TensorList(Box::new(tensor::write_list(prefix, *page)))
+        }
         R::Rename(rename) => B::Rename(Box::new(tensor::write_rename(rename))),
         R::TensorMove(moving) => B::TensorMove(Box::new(transfer::write_move(moving))),
         R::MovesExpected { device, name } => {

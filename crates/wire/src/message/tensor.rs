@@ -1,5 +1,7 @@
 //! Tensors: made, found, published, renamed and deleted.
 
+use std::num::NonZeroU32;
+
 use millpond_schema::message as fb;
 
 use super::read::{self, DecodeError, Read, id_to_uuid, uuid_to_id};
@@ -282,13 +284,28 @@ pub(super) fn read_inspect(inspect: fb::TensorInspectRef<'_>) -> Read<Target> {
     read_target(inspect.name()?, inspect.tensor()?, inspect.node()?)
 }
 
-pub(super) fn write_list(prefix: &str) -> fb::TensorList {
-    fb::TensorList { prefix: Some(prefix.to_owned()) }
+/// A part of a listing, in the order of identities: what is there from the first page to the last is listed once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TensorPage {
+    /// The largest identity of the page before; none for the first.
+    pub after: Option<TensorId>,
+    /// A page with fewer entries is the last.
+    pub most: NonZeroU32,
+}
+
+pub(super) fn write_list(prefix: &str, page: Option<TensorPage>) -> fb::TensorList {
+    fb::TensorList {
+        prefix: Some(prefix.to_owned()),
+        after: page.and_then(|page| page.after).map(|id| uuid_to_id(id.0)),
+        most: page.map_or(0, |page| page.most.get()),
+    }
 }
 
 pub(super) fn read_list(list: fb::TensorListRef<'_>) -> Read<RequestBody> {
     let prefix = read::text_up_to("prefix", list.prefix()?, caps::NAME_BYTES)?;
-    Ok(RequestBody::TensorList { prefix })
+    let after = list.after()?.map(|id| TensorId(id_to_uuid(id)));
+    let page = NonZeroU32::new(list.most()?).map(|most| TensorPage { after, most });
+    Ok(RequestBody::TensorList { prefix, page })
 }
 
 /// Another name for a tensor or a model. Leases and mappings stay as they are.

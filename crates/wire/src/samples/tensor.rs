@@ -1,10 +1,13 @@
 //! Tensors, and bytes that are moved.
 
+use std::num::NonZeroU32;
+
 use super::pond::lease;
 use super::{GPU, IPC, MEMPOOL, Sample, id};
 use crate::message::{
     Life, MoveWork, Rename, ReplyBody, RequestBody, Target, TensorAdopt, TensorCreate, TensorGet,
-    TensorGrant, TensorHold, TensorInfo, TensorMove, TensorPublish, TensorState, WAIT_FOREVER,
+    TensorGrant, TensorHold, TensorInfo, TensorMove, TensorPage, TensorPublish, TensorState,
+    WAIT_FOREVER,
 };
 use crate::{
     Audience, Backing, ContentHash, Dtype, HANDLE_BYTES, LeaseId, Mode, Piece, PiecesKind, Run,
@@ -87,7 +90,11 @@ pub(super) fn requests() -> Vec<Sample<RequestBody>> {
         ("delete", RequestBody::TensorDelete { tensor }),
         ("inspect", RequestBody::TensorInspect(Target::Name("acts/x".parse().unwrap()))),
         ("inspect-id", RequestBody::TensorInspect(Target::Id(tensor))),
-        ("list", RequestBody::TensorList { prefix: "acts/".into() }),
+        ("list", RequestBody::TensorList { prefix: "acts/".into(), page: None }),
+        ("list-page", {
+            let page = TensorPage { after: Some(tensor), most: NonZeroU32::MIN };
+            RequestBody::TensorList { prefix: String::new(), page: Some(page) }
+        }),
         ("moves-expected", RequestBody::MovesExpected { device: Some(GPU), name: None }),
         ("moves-expected-anywhere", RequestBody::MovesExpected { device: None, name: None }),
         ("moves-expected-named", {

@@ -271,7 +271,7 @@ fn a_listing_waits_until_its_user_has_read() {
     }
     let account = play.pond.accounts.of(&"local".into(), 1);
     account.add(Resource::ReplyBytes, 100);
-    let list = || RequestBody::TensorList { prefix: String::new() };
+    let list = || RequestBody::TensorList { prefix: String::new(), page: None };
     let (held, free) = (play.start(one, list()), play.start(other, list()));
     (0..20).for_each(|_| play.later(1));
     assert!(play.answer(free).is_some() && play.answer(held).is_none());

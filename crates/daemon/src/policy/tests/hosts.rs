@@ -561,7 +561,7 @@ fn a_host_that_died_leaves_orphans_and_the_next_create_starts_another() {
         assert_eq!(failure.kind, ErrorKind::Lost, "{failure}");
     }
     let ReplyBody::Tensors(listed) =
-        play.ask(reader, RequestBody::TensorList { prefix: String::new() })
+        play.ask(reader, RequestBody::TensorList { prefix: String::new(), page: None })
     else {
         panic!()
     };

@@ -1,12 +1,14 @@
 //! Long listings: what is in them, whatever happens while they are made.
 
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 
+use millpond_wire::message::TensorPage;
 use proptest::prelude::*;
 
 use super::*;
 
-const ALL: RequestBody = RequestBody::TensorList { prefix: String::new() };
+const ALL: RequestBody = RequestBody::TensorList { prefix: String::new(), page: None };
 
 impl Play {
     /// A pond in which more than so many tensors make a listing long.
@@ -37,7 +39,7 @@ fn a_long_listing_comes_in_slices_and_others_do_not_wait() {
     }
     let (other, _) = play.client(2);
     let all = play.start(conn, ALL);
-    let some = play.start(conn, RequestBody::TensorList { prefix: "b/".into() });
+    let some = play.start(conn, RequestBody::TensorList { prefix: "b/".into(), page: None });
     let theirs = play.start(other, ALL);
     assert!(play.long_listed(all).is_none());
     assert_eq!(play.ask(other, RequestBody::Ping), ReplyBody::Done);
@@ -55,6 +57,71 @@ fn a_long_listing_comes_in_slices_and_others_do_not_wait() {
     assert_eq!(names(&play.long_listed(some).unwrap()), ["b/1", "b/2", "b/3"]);
     assert!(play.pond.is_idle());
     assert_eq!(play.pond.tick(&mut play.world), None);
+}
+
+fn page(prefix: &str, after: Option<TensorId>, most: u32) -> RequestBody {
+    let page = TensorPage { after, most: NonZeroU32::new(most).unwrap() };
+    RequestBody::TensorList { prefix: prefix.into(), page: Some(page) }
+}
+
+#[test]
+fn pages_together_have_what_is_there_from_the_first_to_the_last() {
+    let mut play = Play::with_slices_of(3);
+    let (conn, _) = play.client(1);
+    let made: Vec<TensorId> = (0..9)
+        .map(|at| {
+            play.create(conn, spec(&format!("{}/{at}", if at % 3 == 0 { "a" } else { "b" }), 100))
+        })
+        .map(|(info, _)| info.tensor)
+        .collect();
+    for (prefix, most, expected) in
+        [("", 2, 9), ("", 9, 9), ("", 100, 9), ("a/", 2, 3), ("c", 1, 0)]
+    {
+        let (mut after, mut seen) = (None, Vec::new());
+        loop {
+            let number = play.start(conn, page(prefix, after, most));
+            (0..9).for_each(|_| play.later(0));
+            let listed = play.long_listed(number).unwrap();
+            assert!(listed.len() <= most as usize, "no page has more than it may");
+            assert!(
+                listed.iter().all(|info| Some(info.tensor) > after),
+                "and none what was before"
+            );
+            let is_last = listed.len() < most as usize;
+            after = listed.iter().map(|info| info.tensor).max().or(after);
+            seen.extend(listed.into_iter().map(|info| info.tensor));
+            // What comes and goes between two pages is in none or one of them.
+            let passing = play.create(conn, spec("passing", 100)).0.tensor;
+            play.ask(conn, RequestBody::TensorDelete { tensor: passing });
+            if is_last {
+                break;
+            }
+        }
+        seen.retain(|id| made.contains(id));
+        let mut once = seen.clone();
+        once.sort();
+        once.dedup();
+        assert_eq!((seen.len(), once.len()), (expected, expected), "{prefix} by {most}");
+    }
+}
+
+#[test]
+fn a_page_looks_no_further_than_it_has_room() {
+    let mut play = Play::with_slices_of(4);
+    let (conn, _) = play.client(1);
+    for at in 0..20 {
+        play.create(conn, spec(&format!("t/{at}"), 100));
+    }
+    let number = play.start(conn, page("", None, 3));
+    assert_eq!(play.long_listed(number).unwrap().len(), 3, "answered at once");
+    // A change meanwhile puts nothing into a page that its place would not.
+    let number = play.start(conn, page("t/", None, 19));
+    let last = play.pond.catalog.after(None).last().map(|(id, _)| id).unwrap();
+    play.ask(conn, RequestBody::TensorDelete { tensor: last });
+    (0..20).for_each(|_| play.later(0));
+    let listed = play.long_listed(number).unwrap();
+    assert_eq!(listed.len(), 19);
+    assert!(listed.iter().all(|info| info.tensor != last));
 }
 
 #[test]

@@ -466,7 +466,7 @@ fn only_who_stages_writes_and_parts_are_no_tensors() {
         assert!(failure.message.contains("m@v1"), "{failure}");
     }
     let ReplyBody::Tensors(listed) =
-        play.ask(loader, RequestBody::TensorList { prefix: "".into() })
+        play.ask(loader, RequestBody::TensorList { prefix: "".into(), page: None })
     else {
         panic!("no listing")
     };

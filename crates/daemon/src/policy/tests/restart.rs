@@ -376,7 +376,7 @@ proptest! {
         }
         play.pond.process_gone(&mut play.world, client.1);
         let (conn, _) = play.client(1);
-        let ReplyBody::Tensors(left) = play.ask(conn, RequestBody::TensorList { prefix: String::new() }) else {
+        let ReplyBody::Tensors(left) = play.ask(conn, RequestBody::TensorList { prefix: String::new(), page: None }) else {
             panic!();
         };
         for info in left {

@@ -14,7 +14,8 @@ fn what_is_not_shared_does_not_exist_for_others() {
     assert_eq!(failure.kind, ErrorKind::NotFound);
     let by_id = RequestBody::TensorDelete { tensor: info.tensor };
     assert_eq!(play.refused(other, by_id).kind, ErrorKind::NotFound);
-    let ReplyBody::Tensors(listed) = play.ask(other, RequestBody::TensorList { prefix: "".into() })
+    let ReplyBody::Tensors(listed) =
+        play.ask(other, RequestBody::TensorList { prefix: "".into(), page: None })
     else {
         panic!()
     };
@@ -80,7 +81,7 @@ fn tenants_know_nothing_of_each_other() {
     let mut sees = |conn| {
         let ReplyBody::Clients(clients) = play.ask(conn, RequestBody::ClientList) else { panic!() };
         let ReplyBody::Tensors(tensors) =
-            play.ask(conn, RequestBody::TensorList { prefix: "".into() })
+            play.ask(conn, RequestBody::TensorList { prefix: "".into(), page: None })
         else {
             panic!()
         };

@@ -15,7 +15,7 @@ fn the_end_of_a_pond_does_not_wait_for_who_does_not_read() {
     for number in 0..20 {
         play.create(conn, spec(&number.to_string(), 100));
     }
-    let list = || RequestBody::TensorList { prefix: String::new() };
+    let list = || RequestBody::TensorList { prefix: String::new(), page: None };
     let (first, second) = (play.start(conn, list()), play.start(conn, list()));
     while play.pond.has_turns() {
         play.later(0);
@@ -192,7 +192,7 @@ fn a_short_answer_does_not_wait_for_the_long_ones_of_others() {
     for name in 0..200 {
         play.create(conn, ready(&format!("public/{name}")));
     }
-    let all = RequestBody::TensorList { prefix: String::new() };
+    let all = RequestBody::TensorList { prefix: String::new(), page: None };
     let long: Vec<u64> = (2..12)
         .map(|user| {
             let (conn, _) = play.client(user);
@@ -220,7 +220,7 @@ fn a_short_answer_comes_within_the_turn_of_a_long_one() {
     }
     let (theirs, _) = play.client(2);
     let (mine, _) = play.client(3);
-    let long = play.start(theirs, RequestBody::TensorList { prefix: String::new() });
+    let long = play.start(theirs, RequestBody::TensorList { prefix: String::new(), page: None });
     for name in ["public/1", "public/2", "public/3"] {
         play.later(0);
         let number = play.start(mine, inspecting(name));
@@ -329,8 +329,8 @@ proptest! {
         play.delete(clients[0].0, left.tensor);
         let operator = play.operator();
         let asks = [
-            RequestBody::TensorList { prefix: String::new() },
-            RequestBody::TensorList { prefix: "t1".into() },
+            RequestBody::TensorList { prefix: String::new(), page: None },
+            RequestBody::TensorList { prefix: "t1".into(), page: None },
             RequestBody::ClientList,
             RequestBody::Collect { unleased_for_ms: Some(0), dry_run: true },
             RequestBody::Collect { unleased_for_ms: None, dry_run: true },

@@ -12,7 +12,7 @@ mod order;
 mod queue;
 mod tensors;
 
-use millpond_wire::message::{ReplyBody, Target};
+use millpond_wire::message::{ReplyBody, Target, TensorPage};
 use millpond_wire::{TensorId, VersionId, VersionTarget};
 
 use super::answer::{Answer, Answered, draining};
@@ -75,8 +75,9 @@ impl<P: Ports> Pond<P> {
         by: RequestId,
         caller: &Caller,
         prefix: String,
+        page: Option<TensorPage>,
     ) -> Answer<P::Fd> {
-        let listing = TensorListing::new(caller.clone(), prefix);
+        let listing = TensorListing::new(caller.clone(), prefix, page);
         self.in_turns(ports, by, caller, Job::Tensors(listing))
     }
 
@@ -164,7 +165,7 @@ impl<P: Ports> Pond<P> {
     /// About how many entries an answer looks at.
     fn weight(&self, job: &Job) -> usize {
         match job {
-            Job::Tensors(_) => self.catalog.len(),
+            Job::Tensors(listing) => listing.weight(self.catalog.len()),
             Job::Tensor(id, _) => Holders::weight(self.leases.count_on(*id)),
             Job::Version(id, _) => {
                 let parts = self.models.get(*id).map_or(0, |version| version.parts.len());

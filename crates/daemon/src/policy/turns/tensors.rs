@@ -1,12 +1,13 @@
 //! Listings of tensors.
 //!
 //! A listing has every tensor that was there when it began, once and under the name that it had
-//! then, whatever happens meanwhile; the rest is as it was when its slice came.
+//! then, whatever happens meanwhile; the rest is as it was when its slice came. A page says nothing
+//! about the moment: it has tensors as its slices found them, in the order of their identities.
 
 use std::collections::BTreeSet;
 
 use millpond_wire::TensorId;
-use millpond_wire::message::{ReplyBody, TensorInfo};
+use millpond_wire::message::{ReplyBody, TensorInfo, TensorPage};
 
 use super::Budget;
 use crate::policy::owner::Caller;
@@ -22,16 +23,32 @@ pub(super) struct TensorListing {
     found: Vec<TensorInfo>,
     /// Tensors further on that are done with: they are in it already, or came later.
     passed: BTreeSet<TensorId>,
+    /// Entries of a page; none if this is no page.
+    most: Option<usize>,
 }
 
 impl TensorListing {
-    pub(super) fn new(caller: Caller, prefix: String) -> Self {
-        Self { caller, prefix, at: None, found: Vec::new(), passed: BTreeSet::new() }
+    pub(super) fn new(caller: Caller, prefix: String, page: Option<TensorPage>) -> Self {
+        let at = page.and_then(|page| page.after);
+        let most = page.map(|page| usize::try_from(page.most.get()).unwrap_or(usize::MAX));
+        Self { caller, prefix, at, found: Vec::new(), passed: BTreeSet::new(), most }
+    }
+
+    /// At most, in a pond with so many tensors. A page without a prefix mostly has what it looks at.
+    pub(super) fn weight(&self, tensors: usize) -> usize {
+        match self.most {
+            Some(most) if self.prefix.is_empty() => most.min(tensors),
+            _ => tensors,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.most.is_some_and(|most| self.found.len() >= most)
     }
 
     /// Whether this tensor is still before it; not from now on.
     fn pass(&mut self, id: TensorId) -> bool {
-        self.at.is_none_or(|at| id > at) && self.passed.insert(id)
+        self.most.is_none() && self.at.is_none_or(|at| id > at) && self.passed.insert(id)
     }
 }
 
@@ -44,6 +61,9 @@ impl<P: Ports> Pond<P> {
     ) -> Option<ReplyBody> {
         let now_ms = ports.monotonic_ms();
         for (id, tensor) in self.catalog.after(listing.at) {
+            if listing.is_full() {
+                break;
+            }
             if budget.is_spent() {
                 return None;
             }
