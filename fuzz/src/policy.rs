@@ -147,8 +147,12 @@ impl Play {
         let user = decide.below(3) as u32 + 1;
         let tenant = self.pond.tenant("local");
         let owner = Owner { tenant, user, group: user % 2 };
-        let admin = decide.byte() == 1;
-        self.pond.connected(conn, owner, &[2], admin, user);
+        let door = match decide.byte() {
+            1 => Door::Operator,
+            2 => Door::Watch,
+            _ => Door::Users,
+        };
+        self.pond.connected(conn, owner, &[2], door, user);
         self.conns.push(conn);
     }
 

@@ -108,6 +108,42 @@ view::host_fields!(
     }
 );
 
+view::counters_fields!(
+    info_class,
+    /// What a daemon has counted since its start; the next one begins with zero.
+    Counters(view::Counters) {
+        fn __repr__(&self) -> String {
+            let requests: u64 = self.0.requests.iter().map(|it| it.answered + it.refused).sum();
+            let view::Counters { leases_granted, tensors_created, .. } = &self.0;
+            format!(
+                "Counters({requests} requests, {leases_granted} leases granted, \
+                 {tensors_created} tensors created)"
+            )
+        }
+    }
+);
+
+view::request_count_fields!(
+    info_class,
+    /// What one kind of request has come to.
+    RequestCount(view::RequestCount) {
+        fn __repr__(&self) -> String {
+            let view::RequestCount { kind, answered, refused, .. } = &self.0;
+            visible(&format!("RequestCount('{kind}', {answered} answered, {refused} refused)"))
+        }
+    }
+);
+
+view::refusal_count_fields!(
+    info_class,
+    /// How often requests were refused for one reason.
+    RefusalCount(view::RefusalCount) {
+        fn __repr__(&self) -> String {
+            format!("RefusalCount('{}', {})", self.0.kind, self.0.count)
+        }
+    }
+);
+
 view::collected_fields!(
     info_class,
     /// What was given back, or would be.

@@ -80,6 +80,9 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<info::Status>()?;
     module.add_class::<info::MoverInfo>()?;
     module.add_class::<info::HostInfo>()?;
+    module.add_class::<info::Counters>()?;
+    module.add_class::<info::RequestCount>()?;
+    module.add_class::<info::RefusalCount>()?;
     module.add_class::<info::Collected>()?;
     module.add_class::<clients::LeaseInfo>()?;
     module.add_class::<clients::ClientInfo>()?;

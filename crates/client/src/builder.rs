@@ -25,6 +25,15 @@ const REQUEST: Duration = Duration::from_secs(60);
 /// A timeout longer than this is as good as none, and does not overflow a clock.
 const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
+/// Which of a pond's sockets is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Door {
+    #[default]
+    Users,
+    Watch,
+    Operator,
+}
+
 /// Options for a connection, from [`Pond::builder`].
 #[derive(Clone, Debug, Default)]
 #[must_use]
@@ -34,7 +43,7 @@ pub struct PondBuilder {
     driver: Option<Driver>,
     reconnect_timeout: Option<Duration>,
     request_timeout: Option<Duration>,
-    operator: bool,
+    door: Door,
     lazy: bool,
 }
 
@@ -75,7 +84,15 @@ impl PondBuilder {
     /// Uses the operator's socket, which is open to root and to the user who runs the pond: every
     /// tensor can be seen and deleted there, and no cap on users holds.
     pub fn operator(mut self) -> Self {
-        self.operator = true;
+        self.door = Door::Operator;
+        self
+    }
+
+    /// Uses the socket of those who only watch, which is open to root, to the user who runs the pond
+    /// and to the members of its `watch_group`: everything of all users is seen there, and whatever
+    /// would change, map or keep something is refused.
+    pub fn watch(mut self) -> Self {
+        self.door = Door::Watch;
         self
     }
 
@@ -96,7 +113,7 @@ impl PondBuilder {
             && self.driver.is_none()
             && self.reconnect_timeout.is_none()
             && self.request_timeout.is_none()
-            && !self.operator;
+            && self.door == Door::Users;
         let lazy = self.lazy;
         let config = self.config();
         let folder = config.folder.clone();
@@ -113,9 +130,10 @@ impl PondBuilder {
         let folder = std::path::absolute(&folder).unwrap_or(folder);
         let program = self.program.or_else(crate::program::own).unwrap_or_default();
         let link = LinkConfig {
-            socket: match self.operator {
-                true => runtime_dir::admin_socket(&folder),
-                false => runtime_dir::socket(&folder),
+            socket: match self.door {
+                Door::Users => runtime_dir::socket(&folder),
+                Door::Watch => runtime_dir::watch_socket(&folder),
+                Door::Operator => runtime_dir::admin_socket(&folder),
             },
             program: cut(program, caps::PROGRAM_BYTES),
             reconnect_timeout: self.reconnect_timeout.unwrap_or(RECONNECT).min(LONGEST),

@@ -204,13 +204,13 @@ fn sockets_and_lock_are_for_their_user_only() {
     use std::os::unix::fs::PermissionsExt;
     let pond = Pond::start("serve", &[]);
     let daemon = pond.daemon(1);
-    for name in ["sock", "admin.sock", "lock"] {
+    for name in ["sock", "admin.sock", "watch.sock", "lock"] {
         let mode = pond.folder.path().join(name).metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
     let keys: Vec<_> = daemon.held.iter().map(|(key, ..)| key.as_str()).collect();
     let lock = HoldKey::folder_lock();
-    assert_eq!(keys, ["listen/admin.sock", "listen/sock", lock.as_str()]);
+    assert_eq!(keys, ["listen/admin.sock", "listen/sock", "listen/watch.sock", lock.as_str()]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use millpond_daemon::accounts::{AllTerms, Resource};
 use millpond_daemon::journal::{read_frames, write_frame};
 use millpond_daemon::policy::{
-    Caps, ConnId, Device, Held, HoldError, MoverLimits, Owner, Pond, Ports, PublicWriter,
+    Caps, ConnId, Device, Door, Held, HoldError, MoverLimits, Owner, Pond, Ports, PublicWriter,
 };
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody};
@@ -255,7 +255,7 @@ impl World {
             // It died before it was looked at.
             return Ok(());
         };
-        self.accepted(socket, pid, user, false).map(|_| ())
+        self.accepted(socket, pid, user, Door::Users).map(|_| ())
     }
 
     pub(crate) fn accepted(
@@ -263,14 +263,14 @@ impl World {
         socket: SharedSocket,
         pid: u32,
         user: u32,
-        admin: bool,
+        door: Door,
     ) -> Result<ConnId, Violation> {
         let Daemon::Running(running) = &mut self.daemon else { return Ok(ConnId(0)) };
         let conn = ConnId(running.next_conn);
         running.next_conn += 1;
         running.ports.conns.insert(conn, socket);
         let owner = Owner { tenant: running.pond.tenant("local"), user, group: 100 };
-        self.event(|pond, _| pond.connected(conn, owner, &[], admin, pid))?;
+        self.event(|pond, _| pond.connected(conn, owner, &[], door, pid))?;
         Ok(conn)
     }
 
@@ -323,7 +323,7 @@ impl World {
         let Some((pid, user, proof)) = known.map(|it| (it.pid, it.user, it.proof())) else {
             return Ok(());
         };
-        let conn = self.accepted(Socket::connected(pid), pid, user, false)?;
+        let conn = self.accepted(Socket::connected(pid), pid, user, Door::Users)?;
         let program = "sim".to_owned();
         let hello = Hello { proof, ..first_hello(client, program) };
         for body in [RequestBody::Hello(hello), RequestBody::Goodbye] {

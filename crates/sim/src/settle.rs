@@ -122,7 +122,7 @@ impl World {
         asked: impl IntoIterator<Item = RequestBody>,
     ) -> Result<Vec<ReplyBody>, Violation> {
         let socket = Socket::connected(1);
-        let conn = self.accepted(Rc::clone(&socket), 1, 0, true)?;
+        let conn = self.accepted(Rc::clone(&socket), 1, 0, Door::Operator)?;
         let mut builder = planus::Builder::new();
         let mut answers = Vec::new();
         for (number, body) in (1..).zip(asked) {

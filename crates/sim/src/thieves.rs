@@ -58,7 +58,7 @@ impl World {
             (pid, user, proof) = (its_pid, its_user, Some(real));
         }
         let socket = Socket::connected(pid);
-        let conn = self.accepted(Rc::clone(&socket), pid, user, false)?;
+        let conn = self.accepted(Rc::clone(&socket), pid, user, Door::Users)?;
         let hello = Hello { claims, proof, ..first_hello(id, "thief".to_owned()) };
         let request = Request { number: 1, body: RequestBody::Hello(hello) };
         let bytes = request.encode(&mut planus::Builder::new()).to_vec();

@@ -101,7 +101,8 @@ impl World {
             socket.borrow_mut().to_daemon.push_back((bytes, None));
         }
         let (pid, user) = (tool.pid, if operator { 0 } else { 1 });
-        self.accepted(socket, pid, user, operator).map(|_| ())
+        let door = if operator { Door::Operator } else { Door::Users };
+        self.accepted(socket, pid, user, door).map(|_| ())
     }
 
     /// Reads one reply, or notices the end of the connection.

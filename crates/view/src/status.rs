@@ -3,7 +3,7 @@
 use millpond_wire::message::{DeviceInfo, HostInfo, MoverInfo};
 use millpond_wire::{Audience, GpuUuid, HostId, PondId, message};
 
-use crate::Text;
+use crate::{Counters, Text};
 
 data! { $
     /// `status`.
@@ -56,6 +56,10 @@ data! { $
         loading: Option<String>,
         /// GPUs.
         devices: Vec<Device>,
+        /// What has happened since the daemon's start.
+        counters: Counters,
+        /// Memory that the daemon itself takes of the machine.
+        daemon_resident_bytes: u64,
     }
 }
 
@@ -212,6 +216,8 @@ impl Status {
             log_file: said(&status.log_file),
             loading: said(&status.loading),
             devices: status.devices.iter().map(Device::from).collect(),
+            counters: Counters::from(&status.counters),
+            daemon_resident_bytes: status.daemon_resident_bytes,
         }
     }
 }

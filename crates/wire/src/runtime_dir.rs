@@ -14,6 +14,10 @@ pub const SESSION: &str = "XDG_RUNTIME_DIR";
 pub const SOCKET: &str = "sock";
 /// The socket for the operator, mode 0600.
 pub const ADMIN_SOCKET: &str = "admin.sock";
+/// The socket for those who only watch.
+pub const WATCH_SOCKET: &str = "watch.sock";
+/// The sockets of every pond.
+pub const SOCKETS: [&str; 3] = [SOCKET, ADMIN_SOCKET, WATCH_SOCKET];
 /// Locked by the keeper and the daemon of a pond.
 pub const LOCK: &str = "lock";
 /// The folder of a pond that serves the whole machine.
@@ -122,6 +126,12 @@ pub fn socket(folder: &Path) -> PathBuf {
 #[must_use]
 pub fn admin_socket(folder: &Path) -> PathBuf {
     folder.join(ADMIN_SOCKET)
+}
+
+/// The socket of a runtime folder at which everything is seen and nothing is changed.
+#[must_use]
+pub fn watch_socket(folder: &Path) -> PathBuf {
+    folder.join(WATCH_SOCKET)
 }
 
 #[cfg(test)]

@@ -347,6 +347,10 @@ class Status:
     loading: str | None
     """The model of the configuration that is being loaded."""
     devices: _list[DeviceInfo]
+    counters: Counters
+    """What has happened since the daemon's start."""
+    daemon_resident_bytes: int
+    """Memory that the daemon itself takes of the machine."""
 
 @final
 class MoverInfo:
@@ -375,6 +379,84 @@ class HostInfo:
     """What its CUDA context takes of the GPU beside them."""
     sealed: bool
     """It has freed memory, and makes no more."""
+
+@final
+class Counters:
+    """What a daemon has counted since its start; the next one, with another epoch, begins with zero."""
+
+    name: int
+    name: int
+    leases_granted: int
+    leases_claimed: int
+    leases_released: int
+    leases_died: int
+    tensors_created: int
+    tensors_adopted: int
+    tensors_published: int
+    tensors_deleted: int
+    tensors_expired: int
+    tensors_lingered_out: int
+    tensors_used_up: int
+    tensors_orphaned: int
+    tensors_freed: int
+    versions_staged: int
+    versions_committed: int
+    versions_retired: int
+    swaps: int
+    rollbacks: int
+    moves: int
+    moves_failed: int
+    loads: int
+    slabs_made: int
+    slabs_reused: int
+    slabs_given_back: int
+    gpu_full_refusals: int
+    clients_came: int
+    clients_left: int
+    clients_died: int
+    connections_accepted: int
+    connections_refused: int
+    pressure_requests: int
+    silent_caches_ended: int
+    recoveries: int
+    movers_started: int
+    movers_lost: int
+    hosts_started: int
+    hosts_lost: int
+    moved_bytes: int
+    loaded_bytes: int
+    slabs_made_bytes: int
+    slabs_reused_bytes: int
+    slabs_given_back_bytes: int
+    pressure_asked_bytes: int
+    pressure_given_bytes: int
+    move_seconds: float
+    load_seconds: float
+    daemon_cpu_seconds: float
+    requests: _list[RequestCount]
+    """Kinds of requests that have come."""
+    refusals: _list[RefusalCount]
+    lengths_seconds: _list[float]
+    """The longest times of all classes of ``by_length`` but the last, which has no end."""
+
+@final
+class RequestCount:
+    """What one kind of request has come to."""
+
+    kind: str
+    answered: int
+    refused: int
+    seconds: float
+    """From the reading of a request until its answer was on its way, all of them together."""
+    by_length: _list[int]
+    """How many took up to each of ``lengths_seconds``, and how many took longer."""
+
+@final
+class RefusalCount:
+    """How often requests were refused for one reason."""
+
+    kind: str
+    count: int
 
 @final
 class Collected:

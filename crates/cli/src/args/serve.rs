@@ -31,6 +31,8 @@ pub struct ServeArgs {
     driver: Option<String>,
     #[arg(long, value_name = "GROUP", help = doc("socket_group"))]
     socket_group: Option<String>,
+    #[arg(long, value_name = "GROUP", help = doc("watch_group"))]
+    watch_group: Option<String>,
     #[arg(long, value_name = "USER,@GROUP...", help = doc("public_writers"))]
     public_writers: Vec<String>,
     #[arg(long, value_name = "NAME=PATH", help = doc("load"))]
@@ -93,6 +95,7 @@ impl ServeArgs {
             log_file: self.log.log_file.clone(),
             log_file_bytes: self.log.log_file_bytes.clone(),
             socket_group: self.socket_group.clone(),
+            watch_group: self.watch_group.clone(),
             public_writers: self.public_writers.clone(),
             load: self.load.clone(),
             devices: self.devices.clone(),

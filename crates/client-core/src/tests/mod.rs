@@ -42,6 +42,7 @@ fn welcome_of(pond: PondId) -> Welcome {
         tenant: "local".into(),
         user: 1000,
         admin: false,
+        watch: false,
         page_slots: 0,
         token: Some([7; 16]),
     }

@@ -5,8 +5,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
 use millpond_wire::message::{
-    DeviceInfo, Event, EventKind, Life, ReplyBody, RequestBody, Status, Target, TensorGrant,
-    TensorInfo, TensorPublish, Welcome,
+    Counters, DeviceInfo, Event, EventKind, Life, ReplyBody, RequestBody, Status, Target,
+    TensorGrant, TensorInfo, TensorPublish, Welcome,
 };
 use millpond_wire::{
     Audience, Backing, Dtype, Epoch, ErrorKind, Failure, GpuUuid, LeaseId, Mode, PondId, Shape,
@@ -29,6 +29,7 @@ pub(crate) fn welcome_of(pond: PondId, epoch: u64) -> ReplyBody {
         tenant: "local".into(),
         user: 1000,
         admin: false,
+        watch: false,
         page_slots: 0,
         token: Some([6; 16]),
     })
@@ -116,6 +117,8 @@ pub(crate) fn status() -> Status {
         preload_library: None,
         runtime_dir: "/x".into(),
         lost_tensors: 0,
+        counters: Counters::default(),
+        daemon_resident_bytes: 0,
         movers: Vec::new(),
         hosts: Vec::new(),
         program: "/millpond".into(),

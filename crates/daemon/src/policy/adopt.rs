@@ -306,6 +306,7 @@ impl<P: Ports> Pond<P> {
         let (transport, survives) = (what.transport.kind(), backing(&what).survives());
         let text = format!("{transport}, {}, survives {survives}", count(bytes, "byte"));
         let (id, user) = (what.tensor, Some(caller.owner.user));
+        self.counts.tensors_adopted += 1;
         self.happened(ports, EventKind::TensorAdopted, Some(id.into()), what.name, user, text);
         Ok(id)
     }

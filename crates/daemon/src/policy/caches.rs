@@ -4,7 +4,7 @@
 //! process, its charge in the ledger, and who waits for whom is decided beside the ledgers
 //! ([`crate::budget::pressure`]).
 
-use millpond_wire::message::{CacheOpen, Pressure, Reply, ReplyBody};
+use millpond_wire::message::{CacheGave, CacheOpen, Pressure, Reply, ReplyBody};
 
 use super::answer::Answer;
 use super::events::BACKLOG;
@@ -31,6 +31,19 @@ impl<P: Ports> Pond<P> {
         let program = client.map_or_else(String::new, |client| client.program.to_string());
         self.cache_conns.insert(by.conn);
         self.ask_group(ports, by, caller, GroupWork::OpenCache(open, program))
+    }
+
+    /// A cache has answered; what it gave is in the ledger by then.
+    pub(super) fn cache_gave(
+        &mut self,
+        ports: &mut P,
+        by: RequestId,
+        caller: &Caller,
+        gave: CacheGave,
+    ) -> Answer<P::Fd> {
+        let given = &mut self.counts.pressure_given_bytes;
+        *given = given.saturating_add(gave.bytes);
+        self.ask_group(ports, by, caller, GroupWork::Gave(gave))
     }
 
     /// A connection is gone, and with it the caches of its process, until that has another one.
@@ -60,6 +73,9 @@ impl<P: Ports> Pond<P> {
     /// told, and the request ends by its time.
     pub fn press(&mut self, ports: &mut P, conn: ConnId, request: Pressure) {
         if self.cache_conns.contains(&conn) && ports.backlog(conn) < BACKLOG {
+            self.counts.pressure_requests += 1;
+            let asked = &mut self.counts.pressure_asked_bytes;
+            *asked = asked.saturating_add(request.bytes);
             let body = ReplyBody::Pressure(Box::new(request));
             ports.reply(conn, Reply { number: UNASKED, body }, Vec::new());
         }
@@ -72,6 +88,7 @@ impl<P: Ports> Pond<P> {
         }
         if let Some(pidfd) = ports.peer_pidfd(conn) {
             ports.kill(&pidfd);
+            self.counts.silent_caches_ended += 1;
         }
     }
 }

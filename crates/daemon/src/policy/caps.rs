@@ -96,7 +96,7 @@ impl<P: Ports> Pond<P> {
     pub(super) fn room_for_wait(&mut self, ports: &mut P, conn: ConnId) -> Result<(), Failure> {
         let Some(connection) = self.clients.connection(conn) else { return Ok(()) };
         match connection.account.check(Resource::Waits, 1) {
-            Err(refused) if !connection.caller.admin => {
+            Err(refused) if !connection.caller.is_admin() => {
                 let account = Rc::clone(&connection.account);
                 Err(self.cap_reached(ports, &account, refused))
             }

@@ -223,6 +223,7 @@ impl<P: Ports> Pond<P> {
             Some(caller.owner.user),
             text,
         );
+        self.counts.tensors_created += 1;
         self.wake(ports, id);
         Ok(())
     }

@@ -54,6 +54,7 @@ impl<P: Ports> Pond<P> {
             }
         }
         changed(ports, id, name.as_ref());
+        self.counts.tensors_deleted += 1;
         self.happened(ports, EventKind::TensorDeleted, Some(id.into()), name, user, why);
         self.free_if_unused(ports, id);
         Ok(())

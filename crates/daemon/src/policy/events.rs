@@ -35,7 +35,7 @@ impl Public {
         match self {
             Public::Everybody => true,
             Public::Shared(owner, audience) => caller.may_use(owner, *audience),
-            Public::User(user) => caller.admin || *user == Some(caller.owner.user),
+            Public::User(user) => caller.sees_everything() || *user == Some(caller.owner.user),
         }
     }
 }

@@ -154,7 +154,7 @@ impl<P: Ports> Pond<P> {
         if waiting.is_empty() {
             return;
         }
-        let status = Box::new(self.status());
+        let status = Box::new(self.status(ports));
         for parked in waiting {
             self.respond(ports, parked.by, now(ReplyBody::Status(status.clone())));
         }

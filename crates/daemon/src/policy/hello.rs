@@ -11,6 +11,7 @@ use super::answer::{Answer, Answered, from_hold, from_port, now};
 use super::clients::Client;
 use super::identity::Identity;
 use super::leases::Lease;
+use super::owner::{Caller, Door};
 use super::parked::Wish;
 use super::pond::Pond;
 use super::ports::{ConnId, Held, Ports};
@@ -39,6 +40,7 @@ impl<P: Ports> Pond<P> {
         }
         let (caller, pid) = (connection.caller.clone(), connection.pid);
         let token = self.leases.client_token(hello.client, &caller.owner, pid);
+        self.may_watch_as(&caller, &hello)?;
         match self.identify(&caller, pid, &hello, &token)? {
             Identity::Known => {}
             Identity::Unknown { proven } => self.new_client(ports, conn, &hello, proven)?,
@@ -66,11 +68,24 @@ impl<P: Ports> Pond<P> {
             daemon_version: env!("CARGO_PKG_VERSION").to_owned(),
             tenant: caller.owner.tenant.to_string(),
             user: caller.owner.user,
-            admin: caller.admin,
+            admin: caller.is_admin(),
+            watch: caller.only_watches(),
             page_slots: u32::try_from(slots).unwrap_or(0),
             token: Some(token),
         });
         Ok(Answered::Now(welcome, page.into_iter().collect()))
+    }
+
+    /// Who holds something goes on with it where it was got: who watches holds nothing.
+    fn may_watch_as(&self, caller: &Caller, hello: &Hello) -> Result<(), Failure> {
+        let holds = || self.clients.get(hello.client).is_some_and(|client| client.recorded);
+        if caller.only_watches() && (hello.claims || holds()) {
+            let message = format!("client {} holds something, and cannot watch", hello.client);
+            return Err(Failure::new(ErrorKind::Denied, message).hint(
+                "say hello as a new client at `watch.sock`; what it holds is claimed at `sock`",
+            ));
+        }
+        Ok(())
     }
 
     fn new_client(
@@ -82,7 +97,7 @@ impl<P: Ports> Pond<P> {
     ) -> Result<(), Failure> {
         let Some(connection) = self.clients.connection(conn) else { return Ok(()) };
         // The operator can always look.
-        if !connection.caller.admin {
+        if !connection.caller.is_admin() {
             let (owner, pid) = (&connection.caller.owner, connection.pid);
             let most = self.caps.clients_per_process;
             let has_reserve = connection.account.has_reserve();
@@ -98,7 +113,7 @@ impl<P: Ports> Pond<P> {
             }
         }
         let mut caller = connection.caller.clone();
-        caller.admin = false;
+        caller.door = Door::Users;
         let client = Client {
             pid: connection.pid,
             program: hello.program.clone(),
@@ -114,6 +129,7 @@ impl<P: Ports> Pond<P> {
             caller,
         };
         self.clients.insert(hello.client, client);
+        self.counts.clients_came += 1;
         Ok(())
     }
 
@@ -219,6 +235,7 @@ impl<P: Ports> Pond<P> {
             self.record_borrower(ports, id, target)?;
             let begun = Lease { target, mode, since_ms, counted: false, asked: 0 };
             self.leases.begin(&account, id, lease, begun);
+            self.counts.leases_claimed += 1;
             if let LeaseTarget::Tensor(tensor) = target {
                 self.schedule(tensor);
                 self.is_held(tensor);
@@ -288,6 +305,11 @@ impl<P: Ports> Pond<P> {
             self.end_lease_of(ports, id, lease, ending);
         }
         let Some(client) = self.clients.remove(id) else { return };
+        match ending {
+            _ if client.mover => {}
+            Ending::Released => self.counts.clients_left += 1,
+            Ending::Died => self.counts.clients_died += 1,
+        }
         if unclaimed {
             self.claims_settled(ports, &caller);
         }

@@ -71,7 +71,8 @@ impl<P: Ports> Pond<P> {
             self.catalog.unleased_since(id, now);
             let Some(tensor) = self.catalog.get(id) else { continue };
             if tensor.life.accesses_left == Some(0) && !tensor.is_deleted() {
-                self.end(ports, id, "all its gets were answered");
+                let why = "all its gets were answered";
+                self.counts.tensors_used_up += u64::from(self.end(ports, id, why));
             }
             self.schedule(id);
         }
@@ -104,7 +105,7 @@ impl<P: Ports> Pond<P> {
                     Some(ttl) => format!("its time to live of {} expired", span(ttl)),
                     None => "its time to live expired".to_owned(),
                 };
-                self.end(ports, id, &lived);
+                self.counts.tensors_expired += u64::from(self.end(ports, id, &lived));
             } else {
                 self.end_lingering(ports, id, now);
             }
@@ -127,7 +128,8 @@ impl<P: Ports> Pond<P> {
         if tensor.life.unleased_ms.saturating_add(linger) > now {
             self.schedule(id);
         } else {
-            self.end(ports, id, &format!("it had no lease for {}", span(linger)));
+            let why = format!("it had no lease for {}", span(linger));
+            self.counts.tensors_lingered_out += u64::from(self.end(ports, id, &why));
         }
     }
 
@@ -137,11 +139,13 @@ impl<P: Ports> Pond<P> {
         self.catalog.last_settled(|caller| slab.may_be_held_by(caller))
     }
 
-    pub(super) fn end(&mut self, ports: &mut P, id: TensorId, why: &str) {
-        let Err(error) = self.delete_now(ports, id, why) else { return };
+    /// Whether that could be recorded; else it is tried again.
+    pub(super) fn end(&mut self, ports: &mut P, id: TensorId, why: &str) -> bool {
+        let Err(error) = self.delete_now(ports, id, why) else { return true };
         tracing::error!(tensor = %id, "could not record the end of a tensor: {error}");
         let again = ports.monotonic_ms().saturating_add(AGAIN_MS);
         self.catalog.end_at(id, Some(again));
+        false
     }
 
     /// A get is about to be answered. If gets of this tensor are counted, it is durable first that
@@ -223,7 +227,7 @@ impl<P: Ports> Pond<P> {
                     gets => format!("its {gets} gets were answered"),
                 },
             };
-            self.end(ports, id, &why);
+            self.counts.tensors_used_up += u64::from(self.end(ports, id, &why));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Readings: what there is.
 
-use millpond_wire::message::{DeviceInfo, ReplyBody, Status, TensorInfo, TensorState};
+use millpond_wire::message::{Counters, DeviceInfo, ReplyBody, Status, TensorInfo, TensorState};
 use millpond_wire::{ErrorKind, Failure, TensorId};
 
 use super::accounts::Device;
@@ -81,7 +81,7 @@ impl<P: Ports> Pond<P> {
     /// hangs just when somebody asks.
     pub(super) fn status_or_wait(&mut self, ports: &mut P, by: RequestId) -> Answer<P::Fd> {
         if !matches!(self.gpus.driver(), DriverState::Ready(_)) {
-            return now(ReplyBody::Status(Box::new(self.status())));
+            return now(ReplyBody::Status(Box::new(self.status(ports))));
         }
         let is_first = !self.parked.is_awaited(Until::Reading);
         let until_ms = ports.monotonic_ms().saturating_add(READING_MS);
@@ -92,7 +92,10 @@ impl<P: Ports> Pond<P> {
         Ok(Answered::Parked)
     }
 
-    pub(super) fn status(&self) -> Status {
+    pub(super) fn status(&self, ports: &P) -> Status {
+        let mut counters = Counters { counts: self.counts, ..Counters::default() };
+        self.slabs.count_into(&mut counters.counts);
+        ports.count_into(&mut counters);
         Status {
             pond: self.identity.pond,
             epoch: self.identity.epoch,
@@ -120,6 +123,8 @@ impl<P: Ports> Pond<P> {
             service: self.about.service.clone(),
             log_file: self.about.log_file.clone(),
             loading: self.about.loading.clone(),
+            counters,
+            daemon_resident_bytes: ports.resident_bytes(),
         }
     }
 

@@ -55,7 +55,7 @@ pub use caps::Caps;
 pub use gpus::DriverState;
 pub use groups::{GroupAsk, GroupCaller, GroupReading, GroupWork, OwnedGroups};
 pub use movers::MoverLimits;
-pub use owner::{Caller, LOCAL_TENANT, Owner};
+pub use owner::{Caller, Door, LOCAL_TENANT, Owner};
 pub use pond::Pond;
 pub use ports::{
     ConnId, DriverFailure, Held, HoldError, HolderSeen, KeeperRoom, OverLimit, PortError, Ports,

@@ -26,21 +26,53 @@ impl Owner {
     }
 }
 
+/// Which of a pond's sockets somebody came through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// The one of the machine's users.
+    Users,
+    /// The one at which everything is seen and nothing is changed.
+    Watch,
+    /// The operator's.
+    Operator,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// As the kernel says.
     pub owner: Owner,
     /// Other groups of the user.
     pub groups: Rc<[u32]>,
-    /// Whether the request came through the admin socket.
-    pub admin: bool,
+    pub door: Door,
 }
 
 impl Caller {
+    /// Whether the caller is an operator, who may rename and delete everything.
+    #[must_use]
+    pub fn is_admin(&self) -> bool {
+        self.door == Door::Operator
+    }
+
+    /// Whether the caller only watches: whatever would change something is refused before it comes
+    /// to a handler.
+    #[must_use]
+    pub fn only_watches(&self) -> bool {
+        self.door == Door::Watch
+    }
+
+    /// Whether everything is shown to the caller.
+    #[must_use]
+    pub fn sees_everything(&self) -> bool {
+        match self.door {
+            Door::Watch | Door::Operator => true,
+            Door::Users => false,
+        }
+    }
+
     /// Whether an object of `owner` is shared with the caller.
     #[must_use]
     pub fn may_use(&self, owner: &Owner, audience: Audience) -> bool {
-        if self.admin {
+        if self.sees_everything() {
             return true;
         }
         self.owner.tenant == owner.tenant
@@ -54,17 +86,17 @@ impl Caller {
             }
     }
 
-    /// The same user without the rights of the admin socket, which are to look and to delete.
+    /// The same user without the rights of another socket, which are to look and to delete.
     #[must_use]
     pub fn as_user(&self) -> Caller {
-        Caller { admin: false, ..self.clone() }
+        Caller { door: Door::Users, ..self.clone() }
     }
 
     /// Whether the caller may delete it. Publishing is for everybody who may write, which is
     /// everybody who may use it: the driver cannot tell them apart.
     #[must_use]
     pub fn may_change(&self, owner: &Owner) -> bool {
-        self.admin || self.owner.is_user(owner)
+        self.is_admin() || self.owner.is_user(owner)
     }
 }
 
@@ -90,7 +122,16 @@ mod tests {
 
     fn caller(tenant: &str, user: u32, group: u32, groups: &[u32]) -> Caller {
         let owner = Owner { tenant: tenant.into(), user, group };
-        Caller { owner, groups: groups.into(), admin: false }
+        Caller { owner, groups: groups.into(), door: Door::Users }
+    }
+
+    #[test]
+    fn who_watches_sees_everything_and_may_change_what_is_theirs_at_the_other_socket() {
+        let owner = Owner { tenant: "local".into(), user: 1000, group: 100 };
+        let watcher = Caller { door: Door::Watch, ..caller("local", 1001, 5, &[]) };
+        assert!(watcher.may_use(&owner, Audience::User));
+        assert!(!watcher.as_user().may_use(&owner, Audience::User));
+        assert!(!watcher.may_change(&owner) && !watcher.is_admin());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use millpond_wire::message::{DecodeError, Reply, ReplyBody, Request, RequestBody};
+use millpond_wire::message::{Counts, DecodeError, Reply, ReplyBody, Request, RequestBody};
 use millpond_wire::{ClientId, ErrorKind, Failure, SlabId};
 
 use super::about::{About, Identity};
@@ -22,7 +22,7 @@ use super::leases::LeaseTable;
 use super::leaving::Leavers;
 use super::models::Models;
 use super::movers::Movers;
-use super::owner::{Caller, Owner};
+use super::owner::{Caller, Door, Owner};
 use super::parked::{PENDING, ParkedRequests, RequestId, Ticket};
 use super::ports::{ConnId, Ports};
 use super::public::PublicWriter;
@@ -64,6 +64,8 @@ pub struct Pond<P: Ports> {
     /// The last reading of the clock that never jumps.
     pub(super) now_ms: u64,
     pub(super) draining: bool,
+    /// What has happened since this daemon began; what slabs count is among them.
+    pub(super) counts: Counts,
     /// Those beside the operator who may make names under `public/`.
     pub public_writers: Vec<PublicWriter>,
     /// What only the event loop knows about itself, for `status`.
@@ -71,9 +73,9 @@ pub struct Pond<P: Ports> {
 }
 
 impl<P: Ports> Pond<P> {
-    pub fn connected(&mut self, conn: ConnId, owner: Owner, groups: &[u32], admin: bool, pid: u32) {
+    pub fn connected(&mut self, conn: ConnId, owner: Owner, groups: &[u32], door: Door, pid: u32) {
         let account = self.account(&owner);
-        let caller = Caller { owner, groups: groups.into(), admin };
+        let caller = Caller { owner, groups: groups.into(), door };
         self.clients.connect(conn, caller, pid, account);
     }
 
@@ -120,6 +122,10 @@ impl<P: Ports> Pond<P> {
         self.now_ms = ports.monotonic_ms();
         // Nobody gets what has come to its end, however busy the loop is.
         self.end_lives(ports);
+        if let Err(failure) = self.may_ask(conn, &request.body) {
+            self.refuse(ports, by, failure);
+            return;
+        }
         let wants_fd = request.body.descriptors() > 0;
         if wants_fd != fd.is_some() {
             let message = if wants_fd { "a file is missing" } else { "an unexpected file" };
@@ -147,6 +153,20 @@ impl<P: Ports> Pond<P> {
         let is_parked = matches!(answer, Ok(Answered::Parked));
         debug_assert!(may_wait || !is_parked, "{name} waits, and its kind says that it does not");
         self.respond(ports, by, answer);
+    }
+
+    /// Whether a request may be made at all at the socket that it came through.
+    fn may_ask(&self, conn: ConnId, body: &RequestBody) -> Result<(), Failure> {
+        let connection = self.clients.connection(conn);
+        // Who has not said hello is answered that.
+        let watches = connection.is_some_and(|it| it.client.is_some() && it.caller.only_watches());
+        if body.only_reads() || !watches {
+            return Ok(());
+        }
+        let message = format!("a '{}' is not for `watch.sock`, which changes nothing", body.name());
+        Err(Failure::new(ErrorKind::Denied, message).hint(
+            "use `sock` for what is yours or shared with you, and `admin.sock` as the operator",
+        ))
     }
 
     /// Sends the answer of a handler, if there is one now.
@@ -272,9 +292,7 @@ impl<P: Ports> Pond<P> {
             RequestBody::CacheWant { cache, bytes, wait_ms } => {
                 self.ask_group(ports, by, &caller, GroupWork::Want(cache, bytes, wait_ms))
             }
-            RequestBody::CacheGave(gave) => {
-                self.ask_group(ports, by, &caller, GroupWork::Gave(gave))
-            }
+            RequestBody::CacheGave(gave) => self.cache_gave(ports, by, &caller, gave),
             RequestBody::Rename(rename) => self.rename(ports, &caller, &rename),
             RequestBody::Unknown => Err(Failure::new(
                 ErrorKind::UnknownKind,
@@ -291,6 +309,7 @@ impl<P: Ports> Pond<P> {
         {
             tracing::warn!(pid, "refused a message: {failure}");
         }
+        self.counts.gpu_full_refusals += u64::from(failure.kind == ErrorKind::GpuFull);
         let body = ReplyBody::Failure(failure);
         ports.reply(by.conn, Reply { number: by.number, body }, Vec::new());
     }

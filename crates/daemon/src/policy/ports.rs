@@ -6,7 +6,7 @@
 
 use millpond_host::channel::ToHost;
 use millpond_mover::channel::ToMover;
-use millpond_wire::message::Reply;
+use millpond_wire::message::{Counters, Reply};
 use millpond_wire::record::{HolderProcess, Record};
 use millpond_wire::{
     Backing, ClientId, Failure, GpuUuid, HostId, SlabId, TransportKind, VersionId,
@@ -196,6 +196,14 @@ pub trait Ports {
     fn start_mover(&mut self, device: GpuUuid);
     /// Tells a mover something, with a descriptor or without. Never blocks.
     fn tell_mover(&mut self, device: GpuUuid, message: ToMover, fd: Option<Self::Fd>);
+    /// Adds what only the world counts: requests and their answers, connections, processor time.
+    fn count_into(&self, counters: &mut Counters) {
+        let _ = counters;
+    }
+    /// Memory that this process takes of the machine; zero where that is not known.
+    fn resident_bytes(&self) -> u64 {
+        0
+    }
     /// How large a file this process may write; `None` where it has no limit, or none that is known.
     fn file_limit(&self, pid: u32) -> Option<u64>;
     /// Kills the process behind a pidfd.

@@ -34,7 +34,7 @@ impl<P: Ports> Pond<P> {
     /// Whether a request comes from the admin socket or from the user who runs the pond: the one
     /// meaning of *operator*. Root on the other socket is a user like others.
     pub(super) fn is_operator(&self, caller: &Caller) -> bool {
-        caller.admin || caller.owner.user == self.accounts.own_user()
+        caller.is_admin() || caller.owner.user == self.accounts.own_user()
     }
 
     /// Whether a caller may make or move something under this name.

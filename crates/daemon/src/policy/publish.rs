@@ -65,6 +65,8 @@ impl<P: Ports> Pond<P> {
             },
         );
         self.happened(ports, EventKind::TensorPublished, Some(id.into()), named, user, text);
+        self.counts.tensors_published += 1;
+        self.counts.tensors_deleted += u64::from(replaced.is_some());
         self.wake(ports, id);
         now(ReplyBody::Published { generation })
     }

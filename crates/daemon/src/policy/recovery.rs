@@ -7,7 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use millpond_view::units::count;
-use millpond_wire::message::EventKind;
+use millpond_wire::message::{Counts, EventKind};
 use millpond_wire::record::{ClientRecord, Record, SlabRecord, TensorRecord};
 use millpond_wire::{ClientId, Epoch, LeaseTarget, PondId, SlabId, TensorId, caps};
 
@@ -27,7 +27,7 @@ use super::leases::LeaseTable;
 use super::leaving::Leavers;
 use super::models::Models;
 use super::movers::Movers;
-use super::owner::{Caller, Owner};
+use super::owner::{Caller, Door, Owner};
 use super::parked::ParkedRequests;
 use super::pond::Pond;
 use super::ports::{Held, PortError, Ports};
@@ -100,6 +100,7 @@ impl<P: Ports> Pond<P> {
             payers: crate::budget::Payers::default(),
             now_ms: 0,
             draining: false,
+            counts: Counts::default(),
             public_writers: Vec::new(),
             about: About::default(),
         }
@@ -186,7 +187,8 @@ impl<P: Ports> Pond<P> {
             false => self.accounts.of(&owner.tenant, owner.user),
         };
         // A mover may have had anything mapped.
-        let caller = Caller { owner, groups: seen.groups.into(), admin: seen.mover };
+        let door = if seen.mover { Door::Operator } else { Door::Users };
+        let caller = Caller { owner, groups: seen.groups.into(), door };
         let client = Client {
             caller,
             pid: seen.pid,
@@ -330,6 +332,7 @@ impl<P: Ports> Pond<P> {
         if *versions > 0 {
             text.push_str(&format!(", {} of models", count(*versions as u64, "version")));
         }
+        self.counts.recoveries = 1;
         self.happened(ports, EventKind::Recovered, None, None, None, text);
     }
 

@@ -88,6 +88,12 @@ impl<P: Ports> Pond<P> {
     ) {
         // Already ended: a repeat gets the same answer.
         let Some(ended) = self.leases.end(client, lease) else { return };
+        if !self.clients.get(client).is_some_and(|client| client.mover) {
+            match ending {
+                Ending::Released => self.counts.leases_released += 1,
+                Ending::Died => self.counts.leases_died += 1,
+            }
+        }
         let id = match ended.target {
             LeaseTarget::Tensor(id) => id,
             LeaseTarget::Version(id) => {
@@ -153,6 +159,7 @@ impl<P: Ports> Pond<P> {
             // Its version told of it.
             return;
         }
+        self.counts.tensors_freed += 1;
         let text = format!("{}; {became}", count(tensor.bytes, "byte"));
         let on = Some(id.into());
         let event = happening(ports, EventKind::TensorFreed, on, tensor.name, user, text);

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use millpond_wire::message::{Reply, ReplyBody, Request, RequestBody};
 use millpond_wire::socket::{self, SocketError};
-use millpond_wire::{ClientId, ErrorKind, Failure, HostId, fd};
+use millpond_wire::{ClientId, ErrorKind, Failure, HostId, fd, runtime_dir};
 
 use super::conn::Conn;
 use super::ready::Work;
 use super::{HELLO_WITHIN, Listener, ROUND, Server};
 use crate::accounts::Resource;
 use crate::descriptors;
-use crate::policy::{ConnId, LOCAL_TENANT, Owner, Ports};
+use crate::policy::{ConnId, Door, LOCAL_TENANT, Owner, Ports};
 
 /// The user that the kernel shows for one it cannot name: nobody can be told from another.
 const OVERFLOW_USER: u32 = 65_534;
@@ -36,7 +36,11 @@ impl Server {
             let Some(conn) = self.world.conns.get(&id) else { return };
             match socket::receive(conn, &mut self.buffer, false) {
                 Ok(Some(mut received)) if received.fds.len() <= RequestBody::MOST_DESCRIPTORS => {
+                    let read = Instant::now();
                     let request = Request::decode(&self.buffer[..received.bytes]);
+                    if let (Ok(request), Some(conn)) = (&request, self.world.conns.get_mut(&id)) {
+                        conn.unanswered.add(request, read);
+                    }
                     let fd = received.fds.pop().map(Arc::new);
                     self.pond.message(&mut self.world, id, request, fd);
                 }
@@ -74,12 +78,12 @@ impl Server {
     pub(super) fn accept(&mut self, index: usize) {
         let until = Instant::now() + ACCEPTING;
         while Instant::now() < until {
-            let Some(Listener { fd: listener, admin, .. }) = self.listeners.get(index) else {
+            let Some(Listener { fd: listener, door, .. }) = self.listeners.get(index) else {
                 return;
             };
-            let admin = *admin;
+            let door = *door;
             match socket::accept(listener) {
-                Ok(Some(socket)) => self.accepted(socket, admin),
+                Ok(Some(socket)) => self.accepted(socket, door),
                 Ok(None) => return,
                 Err(error) => {
                     // Out of descriptors: refuse the next in line rather than spin on it. Said
@@ -91,6 +95,8 @@ impl Server {
                     }
                     let had_spare = self.spare.take().is_some();
                     let refused = socket::accept(listener);
+                    let is_refused = matches!(refused, Ok(Some(_)));
+                    self.world.meter.connections_refused += u64::from(is_refused);
                     if !had_spare || refused.is_err() {
                         // Nobody can be refused either: the others must not wait for a busy loop.
                         std::thread::sleep(SHORT_PAUSE);
@@ -103,7 +109,7 @@ impl Server {
         }
     }
 
-    fn accepted(&mut self, socket: OwnedFd, admin: bool) {
+    fn accepted(&mut self, socket: OwnedFd, door: Door) {
         // It fails if it hung up before it was looked at.
         let Ok(peer) = fd::peer_credentials(&socket) else { return };
         if peer.user == OVERFLOW_USER {
@@ -112,7 +118,8 @@ impl Server {
             }
             return;
         }
-        // The operator can always look: for that some are left.
+        // The operator can always look: for that some are left. Who watches pays as users do.
+        let admin = door == Door::Operator;
         let short = descriptors::may_serve(&socket, self.world.descriptors()).err();
         if let Some(short) = short.filter(|_| !admin) {
             if !std::mem::replace(&mut self.refusing, true)
@@ -120,7 +127,7 @@ impl Server {
             {
                 tracing::error!("{short}; refusing connections");
             }
-            return refuse(&socket, Failure::new(ErrorKind::TooMany, short.to_string()));
+            return self.refuse(&socket, Failure::new(ErrorKind::TooMany, short.to_string()));
         }
         self.refusing = false;
         let id = ConnId(self.next_conn);
@@ -132,17 +139,25 @@ impl Server {
             && let Err(refused) = account.check(Resource::Connections, 1)
         {
             let failure = self.pond.cap_reached(&mut self.world, account, refused);
-            return refuse(&socket, failure);
+            return self.refuse(&socket, failure);
         }
         match self.world.add_conn(id, Conn::new(socket, account)) {
             Ok(()) => {
-                self.pond.connected(id, owner, &peer.groups, admin, peer.pid);
+                self.world.meter.connections_accepted += 1;
+                self.pond.connected(id, owner, &peer.groups, door, peer.pid);
                 self.ungreeted.push_back((Instant::now(), id));
                 // By now its hello is there, mostly: it does not wait for another round.
                 self.ready.add((!admin).then_some(peer.user), Work::Conn(id));
             }
             Err(error) => tracing::error!("a connection cannot be watched: {error}"),
         }
+    }
+
+    /// Nobody waits for a client that is refused; if it cannot be told, it sees the end.
+    fn refuse(&mut self, socket: &OwnedFd, failure: Failure) {
+        self.world.meter.connections_refused += 1;
+        let reply = Reply { number: 0, body: ReplyBody::Failure(failure) };
+        let _ = socket::send(socket, reply.encode(&mut planus::Builder::new()), &[], false);
     }
 
     /// Ends connections that have not said in time who they are.
@@ -166,10 +181,14 @@ impl Server {
     }
 }
 
-/// Nobody waits for a client that is refused; if it cannot be told, it sees the end.
-fn refuse(socket: &OwnedFd, failure: Failure) {
-    let reply = Reply { number: 0, body: ReplyBody::Failure(failure) };
-    let _ = socket::send(socket, reply.encode(&mut planus::Builder::new()), &[], false);
+/// Whom one of the pond's sockets is for; nobody, if this version knows no such socket.
+pub(super) fn door_of(socket: &str) -> Option<Door> {
+    match socket {
+        runtime_dir::SOCKET => Some(Door::Users),
+        runtime_dir::WATCH_SOCKET => Some(Door::Watch),
+        runtime_dir::ADMIN_SOCKET => Some(Door::Operator),
+        _ => None,
+    }
 }
 
 /// Given up when there are no descriptors left, to refuse a connection in an orderly way.

@@ -10,6 +10,7 @@ use millpond_wire::{caps, fd, memfd};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::Shutdown;
 
+use super::meter::Unanswered;
 use crate::accounts::{Account, Resource};
 use crate::driver::SharedFd;
 
@@ -64,6 +65,7 @@ pub struct Conn {
     pub closing: bool,
     /// What the event loop waits for.
     pub interest: (bool, bool),
+    pub unanswered: Unanswered,
 }
 
 impl Conn {
@@ -87,6 +89,7 @@ impl Conn {
             no_room: false,
             closing: false,
             interest: (true, false),
+            unanswered: Unanswered::default(),
         }
     }
 

@@ -11,6 +11,7 @@ mod hosts;
 mod keeper_line;
 mod keeper_side;
 mod long_replies;
+mod meter;
 mod movers;
 mod numbers;
 mod page;
@@ -42,7 +43,7 @@ use soon::SOON;
 use watcher::Source;
 use world::World;
 
-use crate::policy::{ConnId, Pond, Ports};
+use crate::policy::{ConnId, Door, Pond, Ports};
 
 /// Events and messages taken in one round, so that nobody is kept waiting by a busy one.
 const ROUND: usize = 64;
@@ -127,8 +128,8 @@ pub fn run(start: DaemonStart, preload_library: Option<String>) -> Result<(), Da
 /// A socket on which clients come in.
 struct Listener {
     fd: OwnedFd,
-    /// It is the operator's.
-    admin: bool,
+    /// Whom it is for.
+    door: Door,
     token: u64,
 }
 
@@ -355,9 +356,9 @@ impl Server {
         world.watcher.add(&world.long_replies, Source::LongReply).map_err(&watching)?;
         let signals = signals().map_err(DaemonError::io("installing a signal handler"))?;
         world.watcher.add(&signals, Source::Signal).map_err(&watching)?;
-        let watch = |(index, (fd, admin)): (usize, (OwnedFd, bool))| {
+        let watch = |(index, (fd, door)): (usize, (OwnedFd, Door))| {
             let token = world.watcher.add(&fd, Source::Listener(index)).map_err(&watching)?;
-            Ok(Listener { fd, admin, token })
+            Ok(Listener { fd, door, token })
         };
         let listeners = listeners.into_iter().enumerate().map(watch);
         let listeners = listeners.collect::<Result<_, DaemonError>>()?;

@@ -11,9 +11,10 @@ use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_keeper::config::{self, Config, Limits};
 use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::record::Record;
-use millpond_wire::{Backing, Epoch, caps, runtime_dir};
+use millpond_wire::{Backing, Epoch, caps};
 
 use super::DaemonError;
+use super::clients::door_of;
 use super::hosts::HostLaunch;
 use super::movers::MoverLaunch;
 use super::page::Page;
@@ -23,7 +24,7 @@ use crate::book::{self, BookThread, ChargedAccounts, GroupCaps};
 use crate::descriptors;
 use crate::driver::{self, DriverThread, SharedFd};
 use crate::journal::Journal;
-use crate::policy::{Caps, Held, MoverLimits, Pond, PublicWriter};
+use crate::policy::{Caps, Door, Held, MoverLimits, Pond, PublicWriter};
 
 type HeldHere = BTreeMap<HoldKey, (Backing, SharedFd)>;
 
@@ -31,8 +32,8 @@ type HeldHere = BTreeMap<HoldKey, (Backing, SharedFd)>;
 pub(super) struct Recovered {
     pub pond: Pond<World>,
     pub world: World,
-    /// Each with whether it is the operator's.
-    pub listeners: Vec<(OwnedFd, bool)>,
+    /// Each with whom it is for.
+    pub listeners: Vec<(OwnedFd, Door)>,
     pub keeper_pidfd: OwnedFd,
     pub config: Config,
     pub epoch: Epoch,
@@ -74,7 +75,7 @@ pub(super) fn recover(start: DaemonStart) -> Result<Recovered, DaemonError> {
 /// What the keeper holds, by what it is for.
 #[derive(Default)]
 struct HandedOver {
-    listeners: Vec<(OwnedFd, bool)>,
+    listeners: Vec<(OwnedFd, Door)>,
     objects: HashMap<Held, SharedFd>,
     journal: Option<OwnedFd>,
     page: Option<OwnedFd>,
@@ -100,7 +101,11 @@ impl HandedOver {
                     continue;
                 }
                 KeyView::Listen(name) => {
-                    sorted.listeners.push((copy()?, name == runtime_dir::ADMIN_SOCKET));
+                    // Whom another one is for, a later version knows: nobody is let in here.
+                    match door_of(name) {
+                        Some(door) => sorted.listeners.push((copy()?, door)),
+                        None => tracing::warn!("the keeper holds an unknown socket, '{name}'"),
+                    }
                     continue;
                 }
                 KeyView::FolderLock | KeyView::GpuLock(_) => continue,

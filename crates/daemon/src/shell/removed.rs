@@ -10,10 +10,12 @@ use std::sync::Arc;
 
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_keeper::{Restored, in_full, restore};
-use millpond_wire::{GpuUuid, runtime_dir};
+use millpond_wire::GpuUuid;
 
+use super::clients::door_of;
 use super::watcher::Source;
 use super::{Listener, Server, gpu_lock};
+use crate::policy::Door;
 
 /// What is known of the files around the pond.
 #[derive(Debug, Default)]
@@ -45,20 +47,35 @@ impl Server {
         match restore(&self.config, lock, self.pond.about.keeper_pid, ask) {
             Ok(None) => self.surroundings.folder_trouble = None,
             Ok(Some(restored)) => {
-                let names: Vec<&str> = restored.sockets.iter().map(|(name, _)| *name).collect();
-                let names = names.join(" and ");
+                let (new, removed) = self.by_news(&restored);
                 match self.use_restored(restored) {
                     Ok(()) => {
                         self.surroundings.folder_trouble = None;
-                        tracing::warn!(
-                            "somebody has removed {names} in '{folder}'; listening there again"
-                        );
+                        if !new.is_empty() {
+                            tracing::info!("listening at {new} in '{folder}' from now on");
+                        }
+                        if !removed.is_empty() {
+                            tracing::warn!(
+                                "somebody has removed {removed} in '{folder}'; listening there again"
+                            );
+                        }
                     }
                     Err(text) => self.folder_trouble(&folder, text),
                 }
             }
             Err(error) => self.folder_trouble(&folder, in_full(&error)),
         }
+    }
+
+    /// The names of sockets that an earlier version did not have, and of those that were there.
+    fn by_news(&self, restored: &Restored) -> (String, String) {
+        let is_new = |name: &&str| {
+            let key = HoldKey::listen(name);
+            key.is_ok_and(|key| restored.lock.is_none() && !self.world.held.contains_key(&key))
+        };
+        let names = restored.sockets.iter().map(|(name, _)| *name);
+        let (new, removed): (Vec<&str>, Vec<&str>) = names.partition(is_new);
+        (new.join(" and "), removed.join(" and "))
     }
 
     fn folder_trouble(&mut self, folder: &str, text: String) {
@@ -79,7 +96,9 @@ impl Server {
         for (name, fd) in sockets {
             let key = HoldKey::listen(name).map_err(|error| error.to_string())?;
             self.hold(key, fd.try_clone().map_err(|error| error.to_string())?)?;
-            self.replace_listener(name == runtime_dir::ADMIN_SOCKET, fd)?;
+            if let Some(door) = door_of(name) {
+                self.replace_listener(door, fd)?;
+            }
         }
         Ok(())
     }
@@ -88,14 +107,14 @@ impl Server {
         self.world.hold_key(key, Arc::new(fd)).map_err(|error| error.to_string())
     }
 
-    fn replace_listener(&mut self, admin: bool, fd: OwnedFd) -> Result<(), String> {
-        let found = self.listeners.iter().position(|listener| listener.admin == admin);
+    fn replace_listener(&mut self, door: Door, fd: OwnedFd) -> Result<(), String> {
+        let found = self.listeners.iter().position(|listener| listener.door == door);
         let index = found.unwrap_or(self.listeners.len());
         // Those who came to the old one in time are in its queue.
         self.accept(index);
         let watched = self.world.watcher.add(&fd, Source::Listener(index));
         let token = watched.map_err(|error| error.to_string())?;
-        let next = Listener { fd, admin, token };
+        let next = Listener { fd, door, token };
         match self.listeners.get_mut(index) {
             Some(listener) => {
                 let old = std::mem::replace(listener, next);

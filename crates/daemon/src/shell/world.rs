@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use millpond_host::channel::ToHost;
 use millpond_keeper::channel::{Channel, HoldKey, Holding, Message};
 use millpond_mover::channel::ToMover;
-use millpond_wire::message::{Reply, ReplyBody};
+use millpond_wire::message::{Counters, Reply, ReplyBody};
 use millpond_wire::record::{HolderProcess, Record};
 use millpond_wire::{Backing, ClientId, GpuUuid, HostId, SlabId, TransportKind, caps, memfd};
 use rustix::process::Signal;
@@ -24,6 +24,7 @@ use super::holders::Holders;
 use super::hosts::{HostLaunch, HostProcesses};
 use super::keeper_line::KeeperLine;
 use super::long_replies::{self, LongReplies};
+use super::meter::{self, Meter};
 use super::movers::{MoverLaunch, MoverProcesses};
 use super::numbers::ByNumber;
 use super::page::Page;
@@ -70,6 +71,8 @@ pub struct World {
     charges: Arc<ChargedAccounts>,
     /// What clients read; absent until the daemon serves.
     pub page: Option<Page>,
+    /// What requests have come to.
+    pub meter: Meter,
     builder: planus::Builder,
 }
 
@@ -106,6 +109,7 @@ impl World {
             holders: Holders::default(),
             charges,
             page: None,
+            meter: Meter::default(),
             builder: planus::Builder::new(),
         })
     }
@@ -209,6 +213,7 @@ impl Ports for World {
             self.has_room(conn, fds.len());
         }
         let Some(found) = self.conns.get_mut(&conn) else { return };
+        self.meter.replied(&mut found.unanswered, &reply);
         if let ReplyBody::Welcome(_) = reply.body
             && !fds.is_empty()
         {
@@ -354,6 +359,14 @@ impl Ports for World {
 
     fn tell_mover(&mut self, device: GpuUuid, message: ToMover, fd: Option<SharedFd>) {
         self.movers.tell(device, message, fd);
+    }
+
+    fn count_into(&self, counters: &mut Counters) {
+        self.meter.count_into(counters);
+    }
+
+    fn resident_bytes(&self) -> u64 {
+        meter::resident_bytes()
     }
 
     fn file_limit(&self, pid: u32) -> Option<u64> {

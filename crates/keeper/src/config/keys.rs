@@ -208,6 +208,13 @@ pub const KEYS: &[Key] = &[
         set: |config, input| input.text().map(|text| config.socket_group = text),
     },
     Key {
+        name: "watch_group",
+        environment: "MILLPOND_WATCH_GROUP",
+        default: "",
+        doc: "UNIX group, by name or number, whose members may see everything of all users at `watch.sock`, and change nothing; by default only the user who runs the pond may",
+        set: |config, input| input.text().map(|text| config.watch_group = text),
+    },
+    Key {
         name: "public_writers",
         environment: "MILLPOND_PUBLIC_WRITERS",
         default: "",

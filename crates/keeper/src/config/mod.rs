@@ -42,6 +42,8 @@ pub struct Config {
     pub log_file: Option<PathBuf>,
     pub log_file_bytes: ByteSize,
     pub socket_group: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub watch_group: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub public_writers: Vec<PublicWriter>,
     pub load: Vec<StartModel>,
@@ -110,6 +112,7 @@ impl Default for Config {
             log_file: None,
             log_file_bytes: ByteSize(16 << 20),
             socket_group: String::new(),
+            watch_group: String::new(),
             public_writers: Vec::new(),
             load: Vec::new(),
             devices: Vec::new(),
@@ -174,6 +177,7 @@ pub struct ConfigOverrides {
     pub log_file: Option<String>,
     pub log_file_bytes: Option<String>,
     pub socket_group: Option<String>,
+    pub watch_group: Option<String>,
     /// Each may itself be a list with commas.
     pub public_writers: Vec<String>,
     pub load: Vec<String>,
@@ -305,6 +309,7 @@ impl ConfigOverrides {
             ("log_file", self.log_file.clone()),
             ("log_file_bytes", self.log_file_bytes.clone()),
             ("socket_group", self.socket_group.clone()),
+            ("watch_group", self.watch_group.clone()),
             ("public_writers", joined(&self.public_writers)),
             ("load", joined(&self.load)),
             ("devices", joined(&self.devices)),

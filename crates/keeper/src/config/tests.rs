@@ -23,6 +23,7 @@ fn the_table_names_every_field_once_with_its_default() {
         log_file: Some("/x".into()),
         log_file_bytes: ByteSize(1),
         socket_group: "gpu".to_owned(),
+        watch_group: "ops".to_owned(),
         public_writers: vec![PublicWriter::Everybody],
         load: vec![StartModel {
             name: "net".to_owned(),
@@ -111,6 +112,7 @@ fn every_flag_names_a_key() {
         log_file: some(),
         log_file_bytes: some(),
         socket_group: Some("gpu".into()),
+        watch_group: Some("ops".into()),
         public_writers: vec!["everybody".into()],
         load: vec!["net=/models/net".into()],
         devices: vec!["x".to_owned()],

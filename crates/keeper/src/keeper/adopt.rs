@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use millpond_wire::runtime_dir;
+
 use super::daemon::Daemon;
 use super::folder;
 use super::holds::Holds;
@@ -67,8 +69,9 @@ fn receive_holds(channel: &Channel) -> Result<Holds, KeeperError> {
             Err(error) => return Err(HandoverError::from(error).into()),
         }
     }
-    let sockets = folder::SOCKETS.into_iter().map(HoldKey::listen);
-    for key in sockets.chain([Ok(HoldKey::folder_lock())]) {
+    // A daemon that knows no `watch.sock` has none; the next one makes it.
+    let sockets = [runtime_dir::SOCKET, runtime_dir::ADMIN_SOCKET].into_iter();
+    for key in sockets.map(HoldKey::listen).chain([Ok(HoldKey::folder_lock())]) {
         let key = key?;
         if holds.get(&key).is_none() {
             return Err(KeeperError::AdoptionIncomplete { missing: key.to_string() });

@@ -127,9 +127,9 @@ impl KeeperError {
                 "`--runtime-dir` names a folder; it must be yours, and writable only by you"
                     .to_owned(),
             ),
-            KeeperError::NoGroup(_) => {
-                Some("`socket_group` takes a group's name or its number".to_owned())
-            }
+            KeeperError::NoGroup(_) => Some(
+                "`socket_group` and `watch_group` take a group's name or its number".to_owned(),
+            ),
             KeeperError::NotAdmitted { .. } => Some(
                 "only root and members of a group can share a pond with it: `id` lists your groups"
                     .to_owned(),

@@ -17,9 +17,6 @@ use super::{FolderHolder, KeeperError, group};
 use crate::channel::HoldKey;
 use crate::config::Config;
 
-/// The sockets of every pond.
-pub(super) const SOCKETS: [&str; 2] = [runtime_dir::SOCKET, runtime_dir::ADMIN_SOCKET];
-
 /// What was made again in a folder that was removed under its pond, whole or in part.
 #[derive(Debug)]
 pub struct Restored {
@@ -51,15 +48,15 @@ pub fn restore(
     };
     // Sockets beside a lock that is not ours may be anybody's.
     let missing: Vec<&'static str> =
-        SOCKETS.into_iter().filter(|name| !locked || !is_there(name)).collect();
+        runtime_dir::SOCKETS.into_iter().filter(|name| !locked || !is_there(name)).collect();
     if missing.is_empty() {
         return Ok(None);
     }
-    let group = prepare(&folder, &config.socket_group)?;
+    let doors = Doors::prepare(&folder, config)?;
     let lock = if locked { None } else { Some(OwnedFd::from(lock(&folder)?)) };
     let mut sockets = Vec::new();
     for name in missing {
-        sockets.push((name, listen(&folder, name, group)?));
+        sockets.push((name, doors.listen(&folder, name)?));
     }
     if let Some(lock) = &lock {
         write_to(lock, keeper);
@@ -67,52 +64,79 @@ pub fn restore(
     Ok(Some(Restored { lock, sockets }))
 }
 
-/// Makes the folder if it is not there, and lets the group in.
-fn prepare(folder: &Path, group: &str) -> Result<Option<u32>, KeeperError> {
-    let group = (!group.is_empty()).then(|| group::number(group)).transpose()?;
-    create(folder)?;
-    if let Some(group) = group.filter(|_| !is_system(folder)) {
-        // They come through; what is in it, they cannot list.
-        group::admit(folder, group, 0o710)?;
-    }
-    Ok(group)
+/// The UNIX groups that come in, by socket.
+struct Doors {
+    users: Option<u32>,
+    watch: Option<u32>,
 }
 
-/// Makes one of the sockets, and lets those in whom it is for.
-fn listen(folder: &Path, name: &str, group: Option<u32>) -> Result<OwnedFd, KeeperError> {
-    let path = folder.join(name);
-    let listener = socket::listen(&path)?;
-    if name != runtime_dir::SOCKET {
-        return Ok(listener);
+impl Doors {
+    /// Makes the folder if it is not there, and lets the groups in.
+    fn prepare(folder: &Path, config: &Config) -> Result<Self, KeeperError> {
+        let number = |group: &str| (!group.is_empty()).then(|| group::number(group)).transpose();
+        let (users, watch) = (number(&config.socket_group)?, number(&config.watch_group)?);
+        create(folder)?;
+        if let Some(group) = users.or(watch).filter(|_| !is_system(folder)) {
+            // They come through; what is in it, they cannot list.
+            group::admit(folder, group, 0o710)?;
+            if watch.is_some_and(|watch| watch != group) {
+                tracing::warn!(
+                    "only members of `socket_group` come into '{}': of `watch_group`, those who \
+                     are in both",
+                    folder.display()
+                );
+            }
+        }
+        Ok(Self { users, watch })
     }
-    if let Some(group) = group {
-        group::admit(&path, group, 0o660)?;
-    } else if is_system(folder) && rustix::process::geteuid().is_root() {
-        std::fs::set_permissions(&path, Permissions::from_mode(0o666))
-            .map_err(KeeperError::io(format!("opening '{}' to all users", path.display())))?;
+
+    /// Whom one of the sockets is for, beside the pond's own user.
+    fn group(&self, name: &str) -> Option<u32> {
+        match name {
+            runtime_dir::SOCKET => self.users,
+            runtime_dir::WATCH_SOCKET => self.watch,
+            _ => None,
+        }
     }
-    Ok(listener)
+
+    /// Makes one of the sockets, and lets those in whom it is for.
+    fn listen(&self, folder: &Path, name: &str) -> Result<OwnedFd, KeeperError> {
+        let path = folder.join(name);
+        let listener = socket::listen(&path)?;
+        let is_open = name == runtime_dir::SOCKET && is_system(folder);
+        if let Some(group) = self.group(name) {
+            group::admit(&path, group, 0o660)?;
+        } else if is_open && rustix::process::geteuid().is_root() {
+            std::fs::set_permissions(&path, Permissions::from_mode(0o666))
+                .map_err(KeeperError::io(format!("opening '{}' to all users", path.display())))?;
+        }
+        Ok(listener)
+    }
 }
 
 /// Makes the folder if it is not there, locks it and listens, as far as that was not given.
-pub(super) fn open(folder: &Path, group: &str, holds: &mut Holds) -> Result<(), KeeperError> {
-    let group = prepare(folder, group)?;
+pub(super) fn open(folder: &Path, config: &Config, holds: &mut Holds) -> Result<(), KeeperError> {
+    let doors = Doors::prepare(folder, config)?;
     let key = HoldKey::folder_lock();
     // One that was kept counts only if it is a lock of the file that is there now.
     if !holds.get(&key).is_some_and(|lock| is_file(lock, &folder.join(runtime_dir::LOCK))) {
         holds.remove(&key);
         holds.insert(key, lock(folder)?.into());
     }
-    for name in SOCKETS {
+    for name in runtime_dir::SOCKETS {
         let (path, key) = (folder.join(name), HoldKey::listen(name)?);
         if holds.get(&key).is_some() && (holds.activated || path.exists()) {
-            if holds.activated && group.is_some() && name == runtime_dir::SOCKET {
-                tracing::warn!("`socket_group` has no effect: set SocketGroup= in the socket unit");
+            if holds.activated && doors.group(name).is_some() {
+                let setting = match name {
+                    runtime_dir::SOCKET => "socket_group",
+                    _ => "watch_group",
+                };
+                tracing::warn!("`{setting}` has no effect: set SocketGroup= in the socket unit");
             }
             continue;
         }
         holds.remove(&key);
-        holds.insert(key, listen(folder, name, group)?);
+        holds.insert(key, doors.listen(folder, name)?);
     }
     Ok(())
 }
@@ -223,7 +247,7 @@ fn write_to(lock: &OwnedFd, pid: u32) {
 
 /// Takes the sockets away; the folder's lock is still held.
 pub(super) fn remove_sockets(folder: &Path) {
-    for name in SOCKETS {
+    for name in runtime_dir::SOCKETS {
         let path = folder.join(name);
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {

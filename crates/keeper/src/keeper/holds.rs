@@ -161,8 +161,7 @@ fn listener(fd: &OwnedFd) -> Option<HoldKey> {
     let address = rustix::net::SocketAddrUnix::try_from(address).ok()?;
     let path = address.path_bytes()?;
     let name = path.rsplit(|byte| *byte == b'/').next()?;
-    let known = [runtime_dir::SOCKET, runtime_dir::ADMIN_SOCKET];
-    let name = known.into_iter().find(|known| known.as_bytes() == name)?;
+    let name = runtime_dir::SOCKETS.into_iter().find(|known| known.as_bytes() == name)?;
     // One that blocks would stop the daemon's event loop.
     millpond_wire::socket::set_nonblocking(fd).ok()?;
     HoldKey::listen(name).ok()

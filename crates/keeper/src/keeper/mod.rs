@@ -82,7 +82,7 @@ pub fn run(start: KeeperStart) -> Result<ExitReason, KeeperError> {
         .map_err(KeeperError::io("taking the descriptors passed to the service"))?;
     let mut holds = Holds::given(given);
     let (kept, journal) = (holds.len(), holds.get(&HoldKey::journal()).is_some());
-    folder::open(&folder, &config.socket_group, &mut holds)?;
+    folder::open(&folder, &config, &mut holds)?;
     let epoch =
         holds.open_store().map_err(KeeperError::io("making a table of kept descriptors"))?;
     if journal {

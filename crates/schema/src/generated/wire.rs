@@ -22307,6 +22307,8 @@ mod root {
                 pub page_slots: u32,
                 /// The field `token` in the table `Welcome`
                 pub token: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `watch` in the table `Welcome`
+                pub watch: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -22323,6 +22325,7 @@ mod root {
                         admin: false,
                         page_slots: 0,
                         token: ::core::default::Default::default(),
+                        watch: false,
                     }
                 }
             }
@@ -22351,6 +22354,7 @@ mod root {
                     field_admin: impl ::planus::WriteAsDefault<bool, bool>,
                     field_page_slots: impl ::planus::WriteAsDefault<u32, u32>,
                     field_token: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_watch: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_version = field_version.prepare(builder, &0);
                     let prepared_capabilities = field_capabilities.prepare(builder, &0);
@@ -22362,8 +22366,9 @@ mod root {
                     let prepared_admin = field_admin.prepare(builder, &false);
                     let prepared_page_slots = field_page_slots.prepare(builder, &0);
                     let prepared_token = field_token.prepare(builder);
+                    let prepared_watch = field_watch.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<24> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<26> =
                         ::core::default::Default::default();
                     if prepared_capabilities.is_some() {
                         table_writer.write_entry::<u64>(1);
@@ -22394,6 +22399,9 @@ mod root {
                     }
                     if prepared_admin.is_some() {
                         table_writer.write_entry::<bool>(7);
+                    }
+                    if prepared_watch.is_some() {
+                        table_writer.write_entry::<bool>(10);
                     }
 
                     unsafe {
@@ -22434,6 +22442,9 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_admin) = prepared_admin {
                                 object_writer.write::<_, _, 1>(&prepared_admin);
+                            }
+                            if let ::core::option::Option::Some(prepared_watch) = prepared_watch {
+                                object_writer.write::<_, _, 1>(&prepared_watch);
                             }
                         });
                     }
@@ -22477,6 +22488,7 @@ mod root {
                         self.admin,
                         self.page_slots,
                         &self.token,
+                        self.watch,
                     )
                 }
             }
@@ -22714,6 +22726,45 @@ mod root {
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
                 WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
             {
+                /// Setter for the [`watch` field](Welcome#structfield.watch).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn watch<T10>(
+                    self,
+                    value: T10,
+                ) -> WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                where
+                    T10: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = self.0;
+                    WelcomeBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, value))
+                }
+
+                /// Sets the [`watch` field](Welcome#structfield.watch) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn watch_as_default(
+                    self,
+                ) -> WelcomeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    ::planus::DefaultValue,
+                )> {
+                    self.watch(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10>
+                WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Welcome].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Welcome>
@@ -22735,8 +22786,9 @@ mod root {
                 T7: ::planus::WriteAsDefault<bool, bool>,
                 T8: ::planus::WriteAsDefault<u32, u32>,
                 T9: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T10: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAs<::planus::Offset<Welcome>>
-                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
             {
                 type Prepared = ::planus::Offset<Welcome>;
 
@@ -22757,8 +22809,9 @@ mod root {
                 T7: ::planus::WriteAsDefault<bool, bool>,
                 T8: ::planus::WriteAsDefault<u32, u32>,
                 T9: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T10: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOptional<::planus::Offset<Welcome>>
-                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
             {
                 type Prepared = ::planus::Offset<Welcome>;
 
@@ -22782,13 +22835,14 @@ mod root {
                 T7: ::planus::WriteAsDefault<bool, bool>,
                 T8: ::planus::WriteAsDefault<u32, u32>,
                 T9: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T10: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOffset<Welcome>
-                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Welcome> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = &self.0;
-                    Welcome::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = &self.0;
+                    Welcome::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10)
                 }
             }
 
@@ -22868,6 +22922,14 @@ mod root {
                 pub fn token(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
                     self.0.access(9, "Welcome", "token")
                 }
+
+                /// Getter for the [`watch` field](Welcome#structfield.watch).
+                #[inline]
+                pub fn watch(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(10, "Welcome", "watch")?.unwrap_or(false),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for WelcomeRef<'a> {
@@ -22893,6 +22955,7 @@ mod root {
                     if let ::core::option::Option::Some(field_token) = self.token().transpose() {
                         f.field("token", &field_token);
                     }
+                    f.field("watch", &self.watch());
                     f.finish()
                 }
             }
@@ -22913,6 +22976,7 @@ mod root {
                         admin: ::core::convert::TryInto::try_into(value.admin()?)?,
                         page_slots: ::core::convert::TryInto::try_into(value.page_slots()?)?,
                         token: value.token()?.map(|v| v.to_vec()),
+                        watch: ::core::convert::TryInto::try_into(value.watch()?)?,
                     })
                 }
             }
@@ -22993,7 +23057,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:476`
+            /// * Table `Claimed` in the file `schema/wire.fbs:478`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Claimed {
                 /// The field `refused` in the table `Claimed`
@@ -23258,7 +23322,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:480`
+            /// * Table `Done` in the file `schema/wire.fbs:482`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Done {}
 
@@ -23455,7 +23519,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:482`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:484`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInfo {
                 /// The field `tensor` in the table `TensorInfo`
@@ -26193,7 +26257,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:516`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:518`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorReply {
                 /// The field `info` in the table `TensorReply`
@@ -26771,7 +26835,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:529`
+            /// * Table `Published` in the file `schema/wire.fbs:531`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Published {
                 /// The field `generation` in the table `Published`
@@ -27027,7 +27091,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:533`
+            /// * Table `Moved` in the file `schema/wire.fbs:535`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Moved {
                 /// The field `bytes` in the table `Moved`
@@ -27328,7 +27392,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:539`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:541`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartInfo {
                 /// The field `tensor` in the table `PartInfo`
@@ -27685,7 +27749,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:545`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:547`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInfo {
                 /// The field `version` in the table `VersionInfo`
@@ -29862,7 +29926,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:575`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:577`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionReply {
                 /// The field `info` in the table `VersionReply`
@@ -30456,7 +30520,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:586`
+            /// * Table `Slabs` in the file `schema/wire.fbs:588`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Slabs {
                 /// The field `first` in the table `Slabs`
@@ -30746,7 +30810,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:592`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:594`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionDetails {
                 /// The field `info` in the table `VersionDetails`
@@ -31151,7 +31215,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:598`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:600`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelInfo {
                 /// The field `name` in the table `ModelInfo`
@@ -31523,7 +31587,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:604`
+            /// * Table `Models` in the file `schema/wire.fbs:606`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Models {
                 /// The field `models` in the table `Models`
@@ -31799,7 +31863,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:608`
+            /// * Table `Swapped` in the file `schema/wire.fbs:610`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Swapped {
                 /// The field `current` in the table `Swapped`
@@ -32122,7 +32186,7 @@ mod root {
             /// The table `GroupDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDevice` in the file `schema/wire.fbs:615`
+            /// * Table `GroupDevice` in the file `schema/wire.fbs:617`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDevice {
                 /// The field `device` in the table `GroupDevice`
@@ -32941,7 +33005,7 @@ mod root {
             /// The table `GroupInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInfo` in the file `schema/wire.fbs:633`
+            /// * Table `GroupInfo` in the file `schema/wire.fbs:635`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInfo {
                 /// The field `name` in the table `GroupInfo`
@@ -33744,7 +33808,7 @@ mod root {
             /// The table `MemberDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberDevice` in the file `schema/wire.fbs:654`
+            /// * Table `MemberDevice` in the file `schema/wire.fbs:656`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberDevice {
                 /// The field `device` in the table `MemberDevice`
@@ -34401,7 +34465,7 @@ mod root {
             /// The table `MemberInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberInfo` in the file `schema/wire.fbs:668`
+            /// * Table `MemberInfo` in the file `schema/wire.fbs:670`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberInfo {
                 /// The field `slot` in the table `MemberInfo`
@@ -35041,7 +35105,7 @@ mod root {
             /// The table `GroupDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDetails` in the file `schema/wire.fbs:681`
+            /// * Table `GroupDetails` in the file `schema/wire.fbs:683`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDetails {
                 /// The field `info` in the table `GroupDetails`
@@ -35388,7 +35452,7 @@ mod root {
             /// The table `Groups` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Groups` in the file `schema/wire.fbs:686`
+            /// * Table `Groups` in the file `schema/wire.fbs:688`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Groups {
                 /// The field `groups` in the table `Groups`
@@ -35664,7 +35728,7 @@ mod root {
             /// The table `GroupJoined` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoined` in the file `schema/wire.fbs:690`
+            /// * Table `GroupJoined` in the file `schema/wire.fbs:692`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoined {
                 /// The field `name` in the table `GroupJoined`
@@ -36042,7 +36106,7 @@ mod root {
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:696`
+            /// * Table `Collected` in the file `schema/wire.fbs:698`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Collected {
                 /// The field `tensors` in the table `Collected`
@@ -36411,7 +36475,7 @@ mod root {
             /// The table `ResourceUse` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ResourceUse` in the file `schema/wire.fbs:703`
+            /// * Table `ResourceUse` in the file `schema/wire.fbs:705`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ResourceUse {
                 /// The field `name` in the table `ResourceUse`
@@ -36886,7 +36950,7 @@ mod root {
             /// The table `UserAccount` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `UserAccount` in the file `schema/wire.fbs:714`
+            /// * Table `UserAccount` in the file `schema/wire.fbs:716`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct UserAccount {
                 /// The field `user` in the table `UserAccount`
@@ -37228,7 +37292,7 @@ mod root {
             /// The table `Accounts` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Accounts` in the file `schema/wire.fbs:719`
+            /// * Table `Accounts` in the file `schema/wire.fbs:721`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Accounts {
                 /// The field `users` in the table `Accounts`
@@ -37565,7 +37629,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:726`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:728`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Upgrading {
                 /// The field `from_version` in the table `Upgrading`
@@ -37882,7 +37946,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:731`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:733`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseInfo {
                 /// The field `tensor` in the table `LeaseInfo`
@@ -38536,7 +38600,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:744`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:746`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDetails {
                 /// The field `info` in the table `TensorDetails`
@@ -38882,7 +38946,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:749`
+            /// * Table `Tensors` in the file `schema/wire.fbs:751`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Tensors {
                 /// The field `tensors` in the table `Tensors`
@@ -39160,7 +39224,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:753`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:755`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ClientInfo {
                 /// The field `client` in the table `ClientInfo`
@@ -39780,7 +39844,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:766`
+            /// * Table `Clients` in the file `schema/wire.fbs:768`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Clients {
                 /// The field `clients` in the table `Clients`
@@ -40058,7 +40122,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:770`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:772`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct DeviceInfo {
                 /// The field `device` in the table `DeviceInfo`
@@ -41063,7 +41127,7 @@ mod root {
             /// The table `HostInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `HostInfo` in the file `schema/wire.fbs:792`
+            /// * Table `HostInfo` in the file `schema/wire.fbs:794`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct HostInfo {
                 /// The field `host` in the table `HostInfo`
@@ -41708,7 +41772,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:806`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:808`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MoverInfo {
                 /// The field `device` in the table `MoverInfo`
@@ -42106,10 +42170,9756 @@ mod root {
                 }
             }
 
+            /// The table `RequestCount` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `RequestCount` in the file `schema/wire.fbs:817`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct RequestCount {
+                /// The field `kind` in the table `RequestCount`
+                pub kind: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `answered` in the table `RequestCount`
+                pub answered: u64,
+                /// The field `refused` in the table `RequestCount`
+                pub refused: u64,
+                /// The field `nanoseconds` in the table `RequestCount`
+                pub nanoseconds: u64,
+                /// The field `by_length` in the table `RequestCount`
+                pub by_length: ::core::option::Option<::planus::alloc::vec::Vec<u64>>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for RequestCount {
+                fn default() -> Self {
+                    Self {
+                        kind: ::core::default::Default::default(),
+                        answered: 0,
+                        refused: 0,
+                        nanoseconds: 0,
+                        by_length: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl RequestCount {
+                /// Creates a [RequestCountBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> RequestCountBuilder<()> {
+                    RequestCountBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_kind: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_answered: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_refused: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_nanoseconds: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_by_length: impl ::planus::WriteAsOptional<::planus::Offset<[u64]>>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_kind = field_kind.prepare(builder);
+                    let prepared_answered = field_answered.prepare(builder, &0);
+                    let prepared_refused = field_refused.prepare(builder, &0);
+                    let prepared_nanoseconds = field_nanoseconds.prepare(builder, &0);
+                    let prepared_by_length = field_by_length.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<14> =
+                        ::core::default::Default::default();
+                    if prepared_answered.is_some() {
+                        table_writer.write_entry::<u64>(1);
+                    }
+                    if prepared_refused.is_some() {
+                        table_writer.write_entry::<u64>(2);
+                    }
+                    if prepared_nanoseconds.is_some() {
+                        table_writer.write_entry::<u64>(3);
+                    }
+                    if prepared_kind.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+                    if prepared_by_length.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u64]>>(4);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_answered) =
+                                prepared_answered
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_answered);
+                            }
+                            if let ::core::option::Option::Some(prepared_refused) = prepared_refused
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_refused);
+                            }
+                            if let ::core::option::Option::Some(prepared_nanoseconds) =
+                                prepared_nanoseconds
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_nanoseconds);
+                            }
+                            if let ::core::option::Option::Some(prepared_kind) = prepared_kind {
+                                object_writer.write::<_, _, 4>(&prepared_kind);
+                            }
+                            if let ::core::option::Option::Some(prepared_by_length) =
+                                prepared_by_length
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_by_length);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<RequestCount>> for RequestCount {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<RequestCount> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<RequestCount>> for RequestCount {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<RequestCount>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<RequestCount> for RequestCount {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<RequestCount> {
+                    RequestCount::create(
+                        builder,
+                        &self.kind,
+                        self.answered,
+                        self.refused,
+                        self.nanoseconds,
+                        &self.by_length,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [RequestCount] type.
+            ///
+            /// Can be created using the [RequestCount::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct RequestCountBuilder<State>(State);
+
+            impl RequestCountBuilder<()> {
+                /// Setter for the [`kind` field](RequestCount#structfield.kind).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn kind<T0>(self, value: T0) -> RequestCountBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    RequestCountBuilder((value,))
+                }
+
+                /// Sets the [`kind` field](RequestCount#structfield.kind) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn kind_as_null(self) -> RequestCountBuilder<((),)> {
+                    self.kind(())
+                }
+            }
+
+            impl<T0> RequestCountBuilder<(T0,)> {
+                /// Setter for the [`answered` field](RequestCount#structfield.answered).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn answered<T1>(self, value: T1) -> RequestCountBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0,) = self.0;
+                    RequestCountBuilder((v0, value))
+                }
+
+                /// Sets the [`answered` field](RequestCount#structfield.answered) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn answered_as_default(
+                    self,
+                ) -> RequestCountBuilder<(T0, ::planus::DefaultValue)> {
+                    self.answered(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> RequestCountBuilder<(T0, T1)> {
+                /// Setter for the [`refused` field](RequestCount#structfield.refused).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn refused<T2>(self, value: T2) -> RequestCountBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1) = self.0;
+                    RequestCountBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`refused` field](RequestCount#structfield.refused) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn refused_as_default(
+                    self,
+                ) -> RequestCountBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.refused(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> RequestCountBuilder<(T0, T1, T2)> {
+                /// Setter for the [`nanoseconds` field](RequestCount#structfield.nanoseconds).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn nanoseconds<T3>(self, value: T3) -> RequestCountBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    RequestCountBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`nanoseconds` field](RequestCount#structfield.nanoseconds) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn nanoseconds_as_default(
+                    self,
+                ) -> RequestCountBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.nanoseconds(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> RequestCountBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`by_length` field](RequestCount#structfield.by_length).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn by_length<T4>(self, value: T4) -> RequestCountBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<::planus::Offset<[u64]>>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    RequestCountBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`by_length` field](RequestCount#structfield.by_length) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn by_length_as_null(self) -> RequestCountBuilder<(T0, T1, T2, T3, ())> {
+                    self.by_length(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> RequestCountBuilder<(T0, T1, T2, T3, T4)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [RequestCount].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<RequestCount>
+                where
+                    Self: ::planus::WriteAsOffset<RequestCount>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u64]>>,
+            > ::planus::WriteAs<::planus::Offset<RequestCount>>
+                for RequestCountBuilder<(T0, T1, T2, T3, T4)>
+            {
+                type Prepared = ::planus::Offset<RequestCount>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<RequestCount> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u64]>>,
+            > ::planus::WriteAsOptional<::planus::Offset<RequestCount>>
+                for RequestCountBuilder<(T0, T1, T2, T3, T4)>
+            {
+                type Prepared = ::planus::Offset<RequestCount>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<RequestCount>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u64]>>,
+            > ::planus::WriteAsOffset<RequestCount> for RequestCountBuilder<(T0, T1, T2, T3, T4)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<RequestCount> {
+                    let (v0, v1, v2, v3, v4) = &self.0;
+                    RequestCount::create(builder, v0, v1, v2, v3, v4)
+                }
+            }
+
+            /// Reference to a deserialized [RequestCount].
+            #[derive(Copy, Clone)]
+            pub struct RequestCountRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> RequestCountRef<'a> {
+                /// Getter for the [`kind` field](RequestCount#structfield.kind).
+                #[inline]
+                pub fn kind(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "RequestCount", "kind")
+                }
+
+                /// Getter for the [`answered` field](RequestCount#structfield.answered).
+                #[inline]
+                pub fn answered(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(1, "RequestCount", "answered")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`refused` field](RequestCount#structfield.refused).
+                #[inline]
+                pub fn refused(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(2, "RequestCount", "refused")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`nanoseconds` field](RequestCount#structfield.nanoseconds).
+                #[inline]
+                pub fn nanoseconds(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(3, "RequestCount", "nanoseconds")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`by_length` field](RequestCount#structfield.by_length).
+                #[inline]
+                pub fn by_length(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<::planus::Vector<'a, u64>>>
+                {
+                    self.0.access(4, "RequestCount", "by_length")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for RequestCountRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("RequestCountRef");
+                    if let ::core::option::Option::Some(field_kind) = self.kind().transpose() {
+                        f.field("kind", &field_kind);
+                    }
+                    f.field("answered", &self.answered());
+                    f.field("refused", &self.refused());
+                    f.field("nanoseconds", &self.nanoseconds());
+                    if let ::core::option::Option::Some(field_by_length) =
+                        self.by_length().transpose()
+                    {
+                        f.field("by_length", &field_by_length);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<RequestCountRef<'a>> for RequestCount {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: RequestCountRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        kind: value.kind()?.map(::core::convert::Into::into),
+                        answered: ::core::convert::TryInto::try_into(value.answered()?)?,
+                        refused: ::core::convert::TryInto::try_into(value.refused()?)?,
+                        nanoseconds: ::core::convert::TryInto::try_into(value.nanoseconds()?)?,
+                        by_length: if let ::core::option::Option::Some(by_length) =
+                            value.by_length()?
+                        {
+                            ::core::option::Option::Some(by_length.to_vec()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for RequestCountRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for RequestCountRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[RequestCountRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<RequestCount>> for RequestCount {
+                type Value = ::planus::Offset<RequestCount>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<RequestCount>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for RequestCountRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[RequestCountRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `RefusalCount` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `RefusalCount` in the file `schema/wire.fbs:828`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct RefusalCount {
+                /// The field `kind` in the table `RefusalCount`
+                pub kind: u16,
+                /// The field `count` in the table `RefusalCount`
+                pub count: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for RefusalCount {
+                fn default() -> Self {
+                    Self { kind: 0, count: 0 }
+                }
+            }
+
+            impl RefusalCount {
+                /// Creates a [RefusalCountBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> RefusalCountBuilder<()> {
+                    RefusalCountBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_kind: impl ::planus::WriteAsDefault<u16, u16>,
+                    field_count: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_kind = field_kind.prepare(builder, &0);
+                    let prepared_count = field_count.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_count.is_some() {
+                        table_writer.write_entry::<u64>(1);
+                    }
+                    if prepared_kind.is_some() {
+                        table_writer.write_entry::<u16>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_count) = prepared_count {
+                                object_writer.write::<_, _, 8>(&prepared_count);
+                            }
+                            if let ::core::option::Option::Some(prepared_kind) = prepared_kind {
+                                object_writer.write::<_, _, 2>(&prepared_kind);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<RefusalCount>> for RefusalCount {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<RefusalCount> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<RefusalCount>> for RefusalCount {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<RefusalCount>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<RefusalCount> for RefusalCount {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<RefusalCount> {
+                    RefusalCount::create(builder, self.kind, self.count)
+                }
+            }
+
+            /// Builder for serializing an instance of the [RefusalCount] type.
+            ///
+            /// Can be created using the [RefusalCount::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct RefusalCountBuilder<State>(State);
+
+            impl RefusalCountBuilder<()> {
+                /// Setter for the [`kind` field](RefusalCount#structfield.kind).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn kind<T0>(self, value: T0) -> RefusalCountBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsDefault<u16, u16>,
+                {
+                    RefusalCountBuilder((value,))
+                }
+
+                /// Sets the [`kind` field](RefusalCount#structfield.kind) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn kind_as_default(self) -> RefusalCountBuilder<(::planus::DefaultValue,)> {
+                    self.kind(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0> RefusalCountBuilder<(T0,)> {
+                /// Setter for the [`count` field](RefusalCount#structfield.count).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn count<T1>(self, value: T1) -> RefusalCountBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0,) = self.0;
+                    RefusalCountBuilder((v0, value))
+                }
+
+                /// Sets the [`count` field](RefusalCount#structfield.count) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn count_as_default(self) -> RefusalCountBuilder<(T0, ::planus::DefaultValue)> {
+                    self.count(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> RefusalCountBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [RefusalCount].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<RefusalCount>
+                where
+                    Self: ::planus::WriteAsOffset<RefusalCount>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsDefault<u16, u16>, T1: ::planus::WriteAsDefault<u64, u64>>
+                ::planus::WriteAs<::planus::Offset<RefusalCount>>
+                for RefusalCountBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<RefusalCount>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<RefusalCount> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsDefault<u16, u16>, T1: ::planus::WriteAsDefault<u64, u64>>
+                ::planus::WriteAsOptional<::planus::Offset<RefusalCount>>
+                for RefusalCountBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<RefusalCount>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<RefusalCount>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsDefault<u16, u16>, T1: ::planus::WriteAsDefault<u64, u64>>
+                ::planus::WriteAsOffset<RefusalCount> for RefusalCountBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<RefusalCount> {
+                    let (v0, v1) = &self.0;
+                    RefusalCount::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [RefusalCount].
+            #[derive(Copy, Clone)]
+            pub struct RefusalCountRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> RefusalCountRef<'a> {
+                /// Getter for the [`kind` field](RefusalCount#structfield.kind).
+                #[inline]
+                pub fn kind(&self) -> ::planus::Result<u16> {
+                    ::core::result::Result::Ok(
+                        self.0.access(0, "RefusalCount", "kind")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`count` field](RefusalCount#structfield.count).
+                #[inline]
+                pub fn count(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(1, "RefusalCount", "count")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for RefusalCountRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("RefusalCountRef");
+                    f.field("kind", &self.kind());
+                    f.field("count", &self.count());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<RefusalCountRef<'a>> for RefusalCount {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: RefusalCountRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        kind: ::core::convert::TryInto::try_into(value.kind()?)?,
+                        count: ::core::convert::TryInto::try_into(value.count()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for RefusalCountRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for RefusalCountRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[RefusalCountRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<RefusalCount>> for RefusalCount {
+                type Value = ::planus::Offset<RefusalCount>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<RefusalCount>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for RefusalCountRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[RefusalCountRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `Counters` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `Counters` in the file `schema/wire.fbs:835`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct Counters {
+                /// The field `requests` in the table `Counters`
+                pub requests: ::core::option::Option<::planus::alloc::vec::Vec<self::RequestCount>>,
+                /// The field `refusals` in the table `Counters`
+                pub refusals: ::core::option::Option<::planus::alloc::vec::Vec<self::RefusalCount>>,
+                /// The field `leases_granted` in the table `Counters`
+                pub leases_granted: u64,
+                /// The field `leases_claimed` in the table `Counters`
+                pub leases_claimed: u64,
+                /// The field `leases_released` in the table `Counters`
+                pub leases_released: u64,
+                /// The field `leases_died` in the table `Counters`
+                pub leases_died: u64,
+                /// The field `tensors_created` in the table `Counters`
+                pub tensors_created: u64,
+                /// The field `tensors_adopted` in the table `Counters`
+                pub tensors_adopted: u64,
+                /// The field `tensors_published` in the table `Counters`
+                pub tensors_published: u64,
+                /// The field `tensors_deleted` in the table `Counters`
+                pub tensors_deleted: u64,
+                /// The field `tensors_expired` in the table `Counters`
+                pub tensors_expired: u64,
+                /// The field `tensors_lingered_out` in the table `Counters`
+                pub tensors_lingered_out: u64,
+                /// The field `tensors_used_up` in the table `Counters`
+                pub tensors_used_up: u64,
+                /// The field `tensors_orphaned` in the table `Counters`
+                pub tensors_orphaned: u64,
+                /// The field `tensors_freed` in the table `Counters`
+                pub tensors_freed: u64,
+                /// The field `versions_staged` in the table `Counters`
+                pub versions_staged: u64,
+                /// The field `versions_committed` in the table `Counters`
+                pub versions_committed: u64,
+                /// The field `versions_retired` in the table `Counters`
+                pub versions_retired: u64,
+                /// The field `swaps` in the table `Counters`
+                pub swaps: u64,
+                /// The field `rollbacks` in the table `Counters`
+                pub rollbacks: u64,
+                /// The field `moves` in the table `Counters`
+                pub moves: u64,
+                /// The field `moves_failed` in the table `Counters`
+                pub moves_failed: u64,
+                /// The field `moved_bytes` in the table `Counters`
+                pub moved_bytes: u64,
+                /// The field `loads` in the table `Counters`
+                pub loads: u64,
+                /// The field `loaded_bytes` in the table `Counters`
+                pub loaded_bytes: u64,
+                /// The field `slabs_made` in the table `Counters`
+                pub slabs_made: u64,
+                /// The field `slabs_made_bytes` in the table `Counters`
+                pub slabs_made_bytes: u64,
+                /// The field `slabs_reused` in the table `Counters`
+                pub slabs_reused: u64,
+                /// The field `slabs_reused_bytes` in the table `Counters`
+                pub slabs_reused_bytes: u64,
+                /// The field `slabs_given_back` in the table `Counters`
+                pub slabs_given_back: u64,
+                /// The field `slabs_given_back_bytes` in the table `Counters`
+                pub slabs_given_back_bytes: u64,
+                /// The field `gpu_full_refusals` in the table `Counters`
+                pub gpu_full_refusals: u64,
+                /// The field `clients_came` in the table `Counters`
+                pub clients_came: u64,
+                /// The field `clients_left` in the table `Counters`
+                pub clients_left: u64,
+                /// The field `clients_died` in the table `Counters`
+                pub clients_died: u64,
+                /// The field `connections_accepted` in the table `Counters`
+                pub connections_accepted: u64,
+                /// The field `connections_refused` in the table `Counters`
+                pub connections_refused: u64,
+                /// The field `pressure_requests` in the table `Counters`
+                pub pressure_requests: u64,
+                /// The field `pressure_asked_bytes` in the table `Counters`
+                pub pressure_asked_bytes: u64,
+                /// The field `pressure_given_bytes` in the table `Counters`
+                pub pressure_given_bytes: u64,
+                /// The field `silent_caches_ended` in the table `Counters`
+                pub silent_caches_ended: u64,
+                /// The field `recoveries` in the table `Counters`
+                pub recoveries: u64,
+                /// The field `movers_started` in the table `Counters`
+                pub movers_started: u64,
+                /// The field `movers_lost` in the table `Counters`
+                pub movers_lost: u64,
+                /// The field `hosts_started` in the table `Counters`
+                pub hosts_started: u64,
+                /// The field `hosts_lost` in the table `Counters`
+                pub hosts_lost: u64,
+                /// The field `move_ms` in the table `Counters`
+                pub move_ms: u64,
+                /// The field `load_ms` in the table `Counters`
+                pub load_ms: u64,
+                /// The field `daemon_cpu_ms` in the table `Counters`
+                pub daemon_cpu_ms: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Counters {
+                fn default() -> Self {
+                    Self {
+                        requests: ::core::default::Default::default(),
+                        refusals: ::core::default::Default::default(),
+                        leases_granted: 0,
+                        leases_claimed: 0,
+                        leases_released: 0,
+                        leases_died: 0,
+                        tensors_created: 0,
+                        tensors_adopted: 0,
+                        tensors_published: 0,
+                        tensors_deleted: 0,
+                        tensors_expired: 0,
+                        tensors_lingered_out: 0,
+                        tensors_used_up: 0,
+                        tensors_orphaned: 0,
+                        tensors_freed: 0,
+                        versions_staged: 0,
+                        versions_committed: 0,
+                        versions_retired: 0,
+                        swaps: 0,
+                        rollbacks: 0,
+                        moves: 0,
+                        moves_failed: 0,
+                        moved_bytes: 0,
+                        loads: 0,
+                        loaded_bytes: 0,
+                        slabs_made: 0,
+                        slabs_made_bytes: 0,
+                        slabs_reused: 0,
+                        slabs_reused_bytes: 0,
+                        slabs_given_back: 0,
+                        slabs_given_back_bytes: 0,
+                        gpu_full_refusals: 0,
+                        clients_came: 0,
+                        clients_left: 0,
+                        clients_died: 0,
+                        connections_accepted: 0,
+                        connections_refused: 0,
+                        pressure_requests: 0,
+                        pressure_asked_bytes: 0,
+                        pressure_given_bytes: 0,
+                        silent_caches_ended: 0,
+                        recoveries: 0,
+                        movers_started: 0,
+                        movers_lost: 0,
+                        hosts_started: 0,
+                        hosts_lost: 0,
+                        move_ms: 0,
+                        load_ms: 0,
+                        daemon_cpu_ms: 0,
+                    }
+                }
+            }
+
+            impl Counters {
+                /// Creates a [CountersBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> CountersBuilder<()> {
+                    CountersBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_requests: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::RequestCount>]>,
+                    >,
+                    field_refusals: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::RefusalCount>]>,
+                    >,
+                    field_leases_granted: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_leases_claimed: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_leases_released: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_leases_died: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_tensors_created: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_tensors_adopted: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_tensors_published: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_tensors_deleted: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_tensors_expired: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_tensors_lingered_out: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_tensors_used_up: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_tensors_orphaned: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_tensors_freed: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_versions_staged: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_versions_committed: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_versions_retired: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_swaps: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_rollbacks: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_moves: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_moves_failed: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_moved_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_loads: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_loaded_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_slabs_made: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_slabs_made_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_slabs_reused: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_slabs_reused_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_slabs_given_back: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_slabs_given_back_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_gpu_full_refusals: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_clients_came: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_clients_left: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_clients_died: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_connections_accepted: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_connections_refused: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_pressure_requests: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_pressure_asked_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_pressure_given_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_silent_caches_ended: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_recoveries: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_movers_started: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_movers_lost: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_hosts_started: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_hosts_lost: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_move_ms: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_load_ms: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_daemon_cpu_ms: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_requests = field_requests.prepare(builder);
+                    let prepared_refusals = field_refusals.prepare(builder);
+                    let prepared_leases_granted = field_leases_granted.prepare(builder, &0);
+                    let prepared_leases_claimed = field_leases_claimed.prepare(builder, &0);
+                    let prepared_leases_released = field_leases_released.prepare(builder, &0);
+                    let prepared_leases_died = field_leases_died.prepare(builder, &0);
+                    let prepared_tensors_created = field_tensors_created.prepare(builder, &0);
+                    let prepared_tensors_adopted = field_tensors_adopted.prepare(builder, &0);
+                    let prepared_tensors_published = field_tensors_published.prepare(builder, &0);
+                    let prepared_tensors_deleted = field_tensors_deleted.prepare(builder, &0);
+                    let prepared_tensors_expired = field_tensors_expired.prepare(builder, &0);
+                    let prepared_tensors_lingered_out =
+                        field_tensors_lingered_out.prepare(builder, &0);
+                    let prepared_tensors_used_up = field_tensors_used_up.prepare(builder, &0);
+                    let prepared_tensors_orphaned = field_tensors_orphaned.prepare(builder, &0);
+                    let prepared_tensors_freed = field_tensors_freed.prepare(builder, &0);
+                    let prepared_versions_staged = field_versions_staged.prepare(builder, &0);
+                    let prepared_versions_committed = field_versions_committed.prepare(builder, &0);
+                    let prepared_versions_retired = field_versions_retired.prepare(builder, &0);
+                    let prepared_swaps = field_swaps.prepare(builder, &0);
+                    let prepared_rollbacks = field_rollbacks.prepare(builder, &0);
+                    let prepared_moves = field_moves.prepare(builder, &0);
+                    let prepared_moves_failed = field_moves_failed.prepare(builder, &0);
+                    let prepared_moved_bytes = field_moved_bytes.prepare(builder, &0);
+                    let prepared_loads = field_loads.prepare(builder, &0);
+                    let prepared_loaded_bytes = field_loaded_bytes.prepare(builder, &0);
+                    let prepared_slabs_made = field_slabs_made.prepare(builder, &0);
+                    let prepared_slabs_made_bytes = field_slabs_made_bytes.prepare(builder, &0);
+                    let prepared_slabs_reused = field_slabs_reused.prepare(builder, &0);
+                    let prepared_slabs_reused_bytes = field_slabs_reused_bytes.prepare(builder, &0);
+                    let prepared_slabs_given_back = field_slabs_given_back.prepare(builder, &0);
+                    let prepared_slabs_given_back_bytes =
+                        field_slabs_given_back_bytes.prepare(builder, &0);
+                    let prepared_gpu_full_refusals = field_gpu_full_refusals.prepare(builder, &0);
+                    let prepared_clients_came = field_clients_came.prepare(builder, &0);
+                    let prepared_clients_left = field_clients_left.prepare(builder, &0);
+                    let prepared_clients_died = field_clients_died.prepare(builder, &0);
+                    let prepared_connections_accepted =
+                        field_connections_accepted.prepare(builder, &0);
+                    let prepared_connections_refused =
+                        field_connections_refused.prepare(builder, &0);
+                    let prepared_pressure_requests = field_pressure_requests.prepare(builder, &0);
+                    let prepared_pressure_asked_bytes =
+                        field_pressure_asked_bytes.prepare(builder, &0);
+                    let prepared_pressure_given_bytes =
+                        field_pressure_given_bytes.prepare(builder, &0);
+                    let prepared_silent_caches_ended =
+                        field_silent_caches_ended.prepare(builder, &0);
+                    let prepared_recoveries = field_recoveries.prepare(builder, &0);
+                    let prepared_movers_started = field_movers_started.prepare(builder, &0);
+                    let prepared_movers_lost = field_movers_lost.prepare(builder, &0);
+                    let prepared_hosts_started = field_hosts_started.prepare(builder, &0);
+                    let prepared_hosts_lost = field_hosts_lost.prepare(builder, &0);
+                    let prepared_move_ms = field_move_ms.prepare(builder, &0);
+                    let prepared_load_ms = field_load_ms.prepare(builder, &0);
+                    let prepared_daemon_cpu_ms = field_daemon_cpu_ms.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<102> =
+                        ::core::default::Default::default();
+                    if prepared_leases_granted.is_some() {
+                        table_writer.write_entry::<u64>(2);
+                    }
+                    if prepared_leases_claimed.is_some() {
+                        table_writer.write_entry::<u64>(3);
+                    }
+                    if prepared_leases_released.is_some() {
+                        table_writer.write_entry::<u64>(4);
+                    }
+                    if prepared_leases_died.is_some() {
+                        table_writer.write_entry::<u64>(5);
+                    }
+                    if prepared_tensors_created.is_some() {
+                        table_writer.write_entry::<u64>(6);
+                    }
+                    if prepared_tensors_adopted.is_some() {
+                        table_writer.write_entry::<u64>(7);
+                    }
+                    if prepared_tensors_published.is_some() {
+                        table_writer.write_entry::<u64>(8);
+                    }
+                    if prepared_tensors_deleted.is_some() {
+                        table_writer.write_entry::<u64>(9);
+                    }
+                    if prepared_tensors_expired.is_some() {
+                        table_writer.write_entry::<u64>(10);
+                    }
+                    if prepared_tensors_lingered_out.is_some() {
+                        table_writer.write_entry::<u64>(11);
+                    }
+                    if prepared_tensors_used_up.is_some() {
+                        table_writer.write_entry::<u64>(12);
+                    }
+                    if prepared_tensors_orphaned.is_some() {
+                        table_writer.write_entry::<u64>(13);
+                    }
+                    if prepared_tensors_freed.is_some() {
+                        table_writer.write_entry::<u64>(14);
+                    }
+                    if prepared_versions_staged.is_some() {
+                        table_writer.write_entry::<u64>(15);
+                    }
+                    if prepared_versions_committed.is_some() {
+                        table_writer.write_entry::<u64>(16);
+                    }
+                    if prepared_versions_retired.is_some() {
+                        table_writer.write_entry::<u64>(17);
+                    }
+                    if prepared_swaps.is_some() {
+                        table_writer.write_entry::<u64>(18);
+                    }
+                    if prepared_rollbacks.is_some() {
+                        table_writer.write_entry::<u64>(19);
+                    }
+                    if prepared_moves.is_some() {
+                        table_writer.write_entry::<u64>(20);
+                    }
+                    if prepared_moves_failed.is_some() {
+                        table_writer.write_entry::<u64>(21);
+                    }
+                    if prepared_moved_bytes.is_some() {
+                        table_writer.write_entry::<u64>(22);
+                    }
+                    if prepared_loads.is_some() {
+                        table_writer.write_entry::<u64>(23);
+                    }
+                    if prepared_loaded_bytes.is_some() {
+                        table_writer.write_entry::<u64>(24);
+                    }
+                    if prepared_slabs_made.is_some() {
+                        table_writer.write_entry::<u64>(25);
+                    }
+                    if prepared_slabs_made_bytes.is_some() {
+                        table_writer.write_entry::<u64>(26);
+                    }
+                    if prepared_slabs_reused.is_some() {
+                        table_writer.write_entry::<u64>(27);
+                    }
+                    if prepared_slabs_reused_bytes.is_some() {
+                        table_writer.write_entry::<u64>(28);
+                    }
+                    if prepared_slabs_given_back.is_some() {
+                        table_writer.write_entry::<u64>(29);
+                    }
+                    if prepared_slabs_given_back_bytes.is_some() {
+                        table_writer.write_entry::<u64>(30);
+                    }
+                    if prepared_gpu_full_refusals.is_some() {
+                        table_writer.write_entry::<u64>(31);
+                    }
+                    if prepared_clients_came.is_some() {
+                        table_writer.write_entry::<u64>(32);
+                    }
+                    if prepared_clients_left.is_some() {
+                        table_writer.write_entry::<u64>(33);
+                    }
+                    if prepared_clients_died.is_some() {
+                        table_writer.write_entry::<u64>(34);
+                    }
+                    if prepared_connections_accepted.is_some() {
+                        table_writer.write_entry::<u64>(35);
+                    }
+                    if prepared_connections_refused.is_some() {
+                        table_writer.write_entry::<u64>(36);
+                    }
+                    if prepared_pressure_requests.is_some() {
+                        table_writer.write_entry::<u64>(37);
+                    }
+                    if prepared_pressure_asked_bytes.is_some() {
+                        table_writer.write_entry::<u64>(38);
+                    }
+                    if prepared_pressure_given_bytes.is_some() {
+                        table_writer.write_entry::<u64>(39);
+                    }
+                    if prepared_silent_caches_ended.is_some() {
+                        table_writer.write_entry::<u64>(40);
+                    }
+                    if prepared_recoveries.is_some() {
+                        table_writer.write_entry::<u64>(41);
+                    }
+                    if prepared_movers_started.is_some() {
+                        table_writer.write_entry::<u64>(42);
+                    }
+                    if prepared_movers_lost.is_some() {
+                        table_writer.write_entry::<u64>(43);
+                    }
+                    if prepared_hosts_started.is_some() {
+                        table_writer.write_entry::<u64>(44);
+                    }
+                    if prepared_hosts_lost.is_some() {
+                        table_writer.write_entry::<u64>(45);
+                    }
+                    if prepared_move_ms.is_some() {
+                        table_writer.write_entry::<u64>(46);
+                    }
+                    if prepared_load_ms.is_some() {
+                        table_writer.write_entry::<u64>(47);
+                    }
+                    if prepared_daemon_cpu_ms.is_some() {
+                        table_writer.write_entry::<u64>(48);
+                    }
+                    if prepared_requests.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[::planus::Offset<self::RequestCount>]>>(0);
+                    }
+                    if prepared_refusals.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[::planus::Offset<self::RefusalCount>]>>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_leases_granted) =
+                                prepared_leases_granted
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_leases_granted);
+                            }
+                            if let ::core::option::Option::Some(prepared_leases_claimed) =
+                                prepared_leases_claimed
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_leases_claimed);
+                            }
+                            if let ::core::option::Option::Some(prepared_leases_released) =
+                                prepared_leases_released
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_leases_released);
+                            }
+                            if let ::core::option::Option::Some(prepared_leases_died) =
+                                prepared_leases_died
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_leases_died);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensors_created) =
+                                prepared_tensors_created
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_tensors_created);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensors_adopted) =
+                                prepared_tensors_adopted
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_tensors_adopted);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensors_published) =
+                                prepared_tensors_published
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_tensors_published);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensors_deleted) =
+                                prepared_tensors_deleted
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_tensors_deleted);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensors_expired) =
+                                prepared_tensors_expired
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_tensors_expired);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensors_lingered_out) =
+                                prepared_tensors_lingered_out
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_tensors_lingered_out);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensors_used_up) =
+                                prepared_tensors_used_up
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_tensors_used_up);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensors_orphaned) =
+                                prepared_tensors_orphaned
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_tensors_orphaned);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensors_freed) =
+                                prepared_tensors_freed
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_tensors_freed);
+                            }
+                            if let ::core::option::Option::Some(prepared_versions_staged) =
+                                prepared_versions_staged
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_versions_staged);
+                            }
+                            if let ::core::option::Option::Some(prepared_versions_committed) =
+                                prepared_versions_committed
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_versions_committed);
+                            }
+                            if let ::core::option::Option::Some(prepared_versions_retired) =
+                                prepared_versions_retired
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_versions_retired);
+                            }
+                            if let ::core::option::Option::Some(prepared_swaps) = prepared_swaps {
+                                object_writer.write::<_, _, 8>(&prepared_swaps);
+                            }
+                            if let ::core::option::Option::Some(prepared_rollbacks) =
+                                prepared_rollbacks
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_rollbacks);
+                            }
+                            if let ::core::option::Option::Some(prepared_moves) = prepared_moves {
+                                object_writer.write::<_, _, 8>(&prepared_moves);
+                            }
+                            if let ::core::option::Option::Some(prepared_moves_failed) =
+                                prepared_moves_failed
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_moves_failed);
+                            }
+                            if let ::core::option::Option::Some(prepared_moved_bytes) =
+                                prepared_moved_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_moved_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_loads) = prepared_loads {
+                                object_writer.write::<_, _, 8>(&prepared_loads);
+                            }
+                            if let ::core::option::Option::Some(prepared_loaded_bytes) =
+                                prepared_loaded_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_loaded_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_slabs_made) =
+                                prepared_slabs_made
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_slabs_made);
+                            }
+                            if let ::core::option::Option::Some(prepared_slabs_made_bytes) =
+                                prepared_slabs_made_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_slabs_made_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_slabs_reused) =
+                                prepared_slabs_reused
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_slabs_reused);
+                            }
+                            if let ::core::option::Option::Some(prepared_slabs_reused_bytes) =
+                                prepared_slabs_reused_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_slabs_reused_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_slabs_given_back) =
+                                prepared_slabs_given_back
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_slabs_given_back);
+                            }
+                            if let ::core::option::Option::Some(prepared_slabs_given_back_bytes) =
+                                prepared_slabs_given_back_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_slabs_given_back_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_gpu_full_refusals) =
+                                prepared_gpu_full_refusals
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_gpu_full_refusals);
+                            }
+                            if let ::core::option::Option::Some(prepared_clients_came) =
+                                prepared_clients_came
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_clients_came);
+                            }
+                            if let ::core::option::Option::Some(prepared_clients_left) =
+                                prepared_clients_left
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_clients_left);
+                            }
+                            if let ::core::option::Option::Some(prepared_clients_died) =
+                                prepared_clients_died
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_clients_died);
+                            }
+                            if let ::core::option::Option::Some(prepared_connections_accepted) =
+                                prepared_connections_accepted
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_connections_accepted);
+                            }
+                            if let ::core::option::Option::Some(prepared_connections_refused) =
+                                prepared_connections_refused
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_connections_refused);
+                            }
+                            if let ::core::option::Option::Some(prepared_pressure_requests) =
+                                prepared_pressure_requests
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_pressure_requests);
+                            }
+                            if let ::core::option::Option::Some(prepared_pressure_asked_bytes) =
+                                prepared_pressure_asked_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_pressure_asked_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_pressure_given_bytes) =
+                                prepared_pressure_given_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_pressure_given_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_silent_caches_ended) =
+                                prepared_silent_caches_ended
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_silent_caches_ended);
+                            }
+                            if let ::core::option::Option::Some(prepared_recoveries) =
+                                prepared_recoveries
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_recoveries);
+                            }
+                            if let ::core::option::Option::Some(prepared_movers_started) =
+                                prepared_movers_started
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_movers_started);
+                            }
+                            if let ::core::option::Option::Some(prepared_movers_lost) =
+                                prepared_movers_lost
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_movers_lost);
+                            }
+                            if let ::core::option::Option::Some(prepared_hosts_started) =
+                                prepared_hosts_started
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_hosts_started);
+                            }
+                            if let ::core::option::Option::Some(prepared_hosts_lost) =
+                                prepared_hosts_lost
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_hosts_lost);
+                            }
+                            if let ::core::option::Option::Some(prepared_move_ms) = prepared_move_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_move_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_load_ms) = prepared_load_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_load_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_daemon_cpu_ms) =
+                                prepared_daemon_cpu_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_daemon_cpu_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_requests) =
+                                prepared_requests
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_requests);
+                            }
+                            if let ::core::option::Option::Some(prepared_refusals) =
+                                prepared_refusals
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_refusals);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Counters>> for Counters {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Counters> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Counters>> for Counters {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Counters>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Counters> for Counters {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Counters> {
+                    Counters::create(
+                        builder,
+                        &self.requests,
+                        &self.refusals,
+                        self.leases_granted,
+                        self.leases_claimed,
+                        self.leases_released,
+                        self.leases_died,
+                        self.tensors_created,
+                        self.tensors_adopted,
+                        self.tensors_published,
+                        self.tensors_deleted,
+                        self.tensors_expired,
+                        self.tensors_lingered_out,
+                        self.tensors_used_up,
+                        self.tensors_orphaned,
+                        self.tensors_freed,
+                        self.versions_staged,
+                        self.versions_committed,
+                        self.versions_retired,
+                        self.swaps,
+                        self.rollbacks,
+                        self.moves,
+                        self.moves_failed,
+                        self.moved_bytes,
+                        self.loads,
+                        self.loaded_bytes,
+                        self.slabs_made,
+                        self.slabs_made_bytes,
+                        self.slabs_reused,
+                        self.slabs_reused_bytes,
+                        self.slabs_given_back,
+                        self.slabs_given_back_bytes,
+                        self.gpu_full_refusals,
+                        self.clients_came,
+                        self.clients_left,
+                        self.clients_died,
+                        self.connections_accepted,
+                        self.connections_refused,
+                        self.pressure_requests,
+                        self.pressure_asked_bytes,
+                        self.pressure_given_bytes,
+                        self.silent_caches_ended,
+                        self.recoveries,
+                        self.movers_started,
+                        self.movers_lost,
+                        self.hosts_started,
+                        self.hosts_lost,
+                        self.move_ms,
+                        self.load_ms,
+                        self.daemon_cpu_ms,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [Counters] type.
+            ///
+            /// Can be created using the [Counters::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct CountersBuilder<State>(State);
+
+            impl CountersBuilder<()> {
+                /// Setter for the [`requests` field](Counters#structfield.requests).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn requests<T0>(self, value: T0) -> CountersBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::RequestCount>]>,
+                        >,
+                {
+                    CountersBuilder((value,))
+                }
+
+                /// Sets the [`requests` field](Counters#structfield.requests) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn requests_as_null(self) -> CountersBuilder<((),)> {
+                    self.requests(())
+                }
+            }
+
+            impl<T0> CountersBuilder<(T0,)> {
+                /// Setter for the [`refusals` field](Counters#structfield.refusals).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn refusals<T1>(self, value: T1) -> CountersBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::RefusalCount>]>,
+                        >,
+                {
+                    let (v0,) = self.0;
+                    CountersBuilder((v0, value))
+                }
+
+                /// Sets the [`refusals` field](Counters#structfield.refusals) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn refusals_as_null(self) -> CountersBuilder<(T0, ())> {
+                    self.refusals(())
+                }
+            }
+
+            impl<T0, T1> CountersBuilder<(T0, T1)> {
+                /// Setter for the [`leases_granted` field](Counters#structfield.leases_granted).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn leases_granted<T2>(self, value: T2) -> CountersBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1) = self.0;
+                    CountersBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`leases_granted` field](Counters#structfield.leases_granted) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn leases_granted_as_default(
+                    self,
+                ) -> CountersBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.leases_granted(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> CountersBuilder<(T0, T1, T2)> {
+                /// Setter for the [`leases_claimed` field](Counters#structfield.leases_claimed).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn leases_claimed<T3>(self, value: T3) -> CountersBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    CountersBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`leases_claimed` field](Counters#structfield.leases_claimed) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn leases_claimed_as_default(
+                    self,
+                ) -> CountersBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.leases_claimed(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> CountersBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`leases_released` field](Counters#structfield.leases_released).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn leases_released<T4>(self, value: T4) -> CountersBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    CountersBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`leases_released` field](Counters#structfield.leases_released) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn leases_released_as_default(
+                    self,
+                ) -> CountersBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.leases_released(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> CountersBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`leases_died` field](Counters#structfield.leases_died).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn leases_died<T5>(self, value: T5) -> CountersBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    CountersBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`leases_died` field](Counters#structfield.leases_died) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn leases_died_as_default(
+                    self,
+                ) -> CountersBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)> {
+                    self.leases_died(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> CountersBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`tensors_created` field](Counters#structfield.tensors_created).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_created<T6>(
+                    self,
+                    value: T6,
+                ) -> CountersBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    CountersBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`tensors_created` field](Counters#structfield.tensors_created) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_created_as_default(
+                    self,
+                ) -> CountersBuilder<(T0, T1, T2, T3, T4, T5, ::planus::DefaultValue)>
+                {
+                    self.tensors_created(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> CountersBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`tensors_adopted` field](Counters#structfield.tensors_adopted).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_adopted<T7>(
+                    self,
+                    value: T7,
+                ) -> CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    CountersBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`tensors_adopted` field](Counters#structfield.tensors_adopted) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_adopted_as_default(
+                    self,
+                ) -> CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.tensors_adopted(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`tensors_published` field](Counters#structfield.tensors_published).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_published<T8>(
+                    self,
+                    value: T8,
+                ) -> CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    CountersBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`tensors_published` field](Counters#structfield.tensors_published) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_published_as_default(
+                    self,
+                ) -> CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ::planus::DefaultValue)>
+                {
+                    self.tensors_published(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
+                /// Setter for the [`tensors_deleted` field](Counters#structfield.tensors_deleted).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_deleted<T9>(
+                    self,
+                    value: T9,
+                ) -> CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                where
+                    T9: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = self.0;
+                    CountersBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, value))
+                }
+
+                /// Sets the [`tensors_deleted` field](Counters#structfield.tensors_deleted) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_deleted_as_default(
+                    self,
+                ) -> CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, ::planus::DefaultValue)>
+                {
+                    self.tensors_deleted(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
+                CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
+                /// Setter for the [`tensors_expired` field](Counters#structfield.tensors_expired).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_expired<T10>(
+                    self,
+                    value: T10,
+                ) -> CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                where
+                    T10: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = self.0;
+                    CountersBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, value))
+                }
+
+                /// Sets the [`tensors_expired` field](Counters#structfield.tensors_expired) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_expired_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    ::planus::DefaultValue,
+                )> {
+                    self.tensors_expired(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10>
+                CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                /// Setter for the [`tensors_lingered_out` field](Counters#structfield.tensors_lingered_out).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_lingered_out<T11>(
+                    self,
+                    value: T11,
+                ) -> CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+                where
+                    T11: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = self.0;
+                    CountersBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, value))
+                }
+
+                /// Sets the [`tensors_lingered_out` field](Counters#structfield.tensors_lingered_out) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_lingered_out_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    ::planus::DefaultValue,
+                )> {
+                    self.tensors_lingered_out(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11>
+                CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+            {
+                /// Setter for the [`tensors_used_up` field](Counters#structfield.tensors_used_up).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_used_up<T12>(
+                    self,
+                    value: T12,
+                ) -> CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
+                where
+                    T12: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11) = self.0;
+                    CountersBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, value))
+                }
+
+                /// Sets the [`tensors_used_up` field](Counters#structfield.tensors_used_up) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_used_up_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    ::planus::DefaultValue,
+                )> {
+                    self.tensors_used_up(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12>
+                CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
+            {
+                /// Setter for the [`tensors_orphaned` field](Counters#structfield.tensors_orphaned).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_orphaned<T13>(
+                    self,
+                    value: T13,
+                ) -> CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+                where
+                    T13: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12) = self.0;
+                    CountersBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, value))
+                }
+
+                /// Sets the [`tensors_orphaned` field](Counters#structfield.tensors_orphaned) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_orphaned_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    ::planus::DefaultValue,
+                )> {
+                    self.tensors_orphaned(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13>
+                CountersBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+            {
+                /// Setter for the [`tensors_freed` field](Counters#structfield.tensors_freed).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_freed<T14>(
+                    self,
+                    value: T14,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
+                where
+                    T14: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, value,
+                    ))
+                }
+
+                /// Sets the [`tensors_freed` field](Counters#structfield.tensors_freed) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_freed_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    ::planus::DefaultValue,
+                )> {
+                    self.tensors_freed(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14>
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
+            {
+                /// Setter for the [`versions_staged` field](Counters#structfield.versions_staged).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn versions_staged<T15>(
+                    self,
+                    value: T15,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                )>
+                where
+                    T15: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, value,
+                    ))
+                }
+
+                /// Sets the [`versions_staged` field](Counters#structfield.versions_staged) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn versions_staged_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    ::planus::DefaultValue,
+                )> {
+                    self.versions_staged(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15>
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                )>
+            {
+                /// Setter for the [`versions_committed` field](Counters#structfield.versions_committed).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn versions_committed<T16>(
+                    self,
+                    value: T16,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                )>
+                where
+                    T16: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15) =
+                        self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, value,
+                    ))
+                }
+
+                /// Sets the [`versions_committed` field](Counters#structfield.versions_committed) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn versions_committed_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    ::planus::DefaultValue,
+                )> {
+                    self.versions_committed(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15, T16>
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                )>
+            {
+                /// Setter for the [`versions_retired` field](Counters#structfield.versions_retired).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn versions_retired<T17>(
+                    self,
+                    value: T17,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+                where
+                    T17: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16) =
+                        self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        value,
+                    ))
+                }
+
+                /// Sets the [`versions_retired` field](Counters#structfield.versions_retired) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn versions_retired_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    ::planus::DefaultValue,
+                )> {
+                    self.versions_retired(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15, T16, T17>
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+            {
+                /// Setter for the [`swaps` field](Counters#structfield.swaps).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn swaps<T18>(
+                    self,
+                    value: T18,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                )>
+                where
+                    T18: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, value,
+                    ))
+                }
+
+                /// Sets the [`swaps` field](Counters#structfield.swaps) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn swaps_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    ::planus::DefaultValue,
+                )> {
+                    self.swaps(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                )>
+            {
+                /// Setter for the [`rollbacks` field](Counters#structfield.rollbacks).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn rollbacks<T19>(
+                    self,
+                    value: T19,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                )>
+                where
+                    T19: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, value,
+                    ))
+                }
+
+                /// Sets the [`rollbacks` field](Counters#structfield.rollbacks) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn rollbacks_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    ::planus::DefaultValue,
+                )> {
+                    self.rollbacks(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                )>
+            {
+                /// Setter for the [`moves` field](Counters#structfield.moves).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn moves<T20>(
+                    self,
+                    value: T20,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                )>
+                where
+                    T20: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, value,
+                    ))
+                }
+
+                /// Sets the [`moves` field](Counters#structfield.moves) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn moves_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    ::planus::DefaultValue,
+                )> {
+                    self.moves(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                )>
+            {
+                /// Setter for the [`moves_failed` field](Counters#structfield.moves_failed).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn moves_failed<T21>(
+                    self,
+                    value: T21,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                )>
+                where
+                    T21: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, value,
+                    ))
+                }
+
+                /// Sets the [`moves_failed` field](Counters#structfield.moves_failed) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn moves_failed_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    ::planus::DefaultValue,
+                )> {
+                    self.moves_failed(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                )>
+            {
+                /// Setter for the [`moved_bytes` field](Counters#structfield.moved_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn moved_bytes<T22>(
+                    self,
+                    value: T22,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                )>
+                where
+                    T22: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, value,
+                    ))
+                }
+
+                /// Sets the [`moved_bytes` field](Counters#structfield.moved_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn moved_bytes_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    ::planus::DefaultValue,
+                )> {
+                    self.moved_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                )>
+            {
+                /// Setter for the [`loads` field](Counters#structfield.loads).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn loads<T23>(
+                    self,
+                    value: T23,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                )>
+                where
+                    T23: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, value,
+                    ))
+                }
+
+                /// Sets the [`loads` field](Counters#structfield.loads) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn loads_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    ::planus::DefaultValue,
+                )> {
+                    self.loads(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                )>
+            {
+                /// Setter for the [`loaded_bytes` field](Counters#structfield.loaded_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn loaded_bytes<T24>(
+                    self,
+                    value: T24,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                )>
+                where
+                    T24: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, value,
+                    ))
+                }
+
+                /// Sets the [`loaded_bytes` field](Counters#structfield.loaded_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn loaded_bytes_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    ::planus::DefaultValue,
+                )> {
+                    self.loaded_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                )>
+            {
+                /// Setter for the [`slabs_made` field](Counters#structfield.slabs_made).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs_made<T25>(
+                    self,
+                    value: T25,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                )>
+                where
+                    T25: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, value,
+                    ))
+                }
+
+                /// Sets the [`slabs_made` field](Counters#structfield.slabs_made) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs_made_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    ::planus::DefaultValue,
+                )> {
+                    self.slabs_made(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                )>
+            {
+                /// Setter for the [`slabs_made_bytes` field](Counters#structfield.slabs_made_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs_made_bytes<T26>(
+                    self,
+                    value: T26,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                )>
+                where
+                    T26: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, value,
+                    ))
+                }
+
+                /// Sets the [`slabs_made_bytes` field](Counters#structfield.slabs_made_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs_made_bytes_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    ::planus::DefaultValue,
+                )> {
+                    self.slabs_made_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                )>
+            {
+                /// Setter for the [`slabs_reused` field](Counters#structfield.slabs_reused).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs_reused<T27>(
+                    self,
+                    value: T27,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                )>
+                where
+                    T27: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, value,
+                    ))
+                }
+
+                /// Sets the [`slabs_reused` field](Counters#structfield.slabs_reused) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs_reused_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    ::planus::DefaultValue,
+                )> {
+                    self.slabs_reused(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                )>
+            {
+                /// Setter for the [`slabs_reused_bytes` field](Counters#structfield.slabs_reused_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs_reused_bytes<T28>(
+                    self,
+                    value: T28,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                )>
+                where
+                    T28: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, value,
+                    ))
+                }
+
+                /// Sets the [`slabs_reused_bytes` field](Counters#structfield.slabs_reused_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs_reused_bytes_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    ::planus::DefaultValue,
+                )> {
+                    self.slabs_reused_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                )>
+            {
+                /// Setter for the [`slabs_given_back` field](Counters#structfield.slabs_given_back).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs_given_back<T29>(
+                    self,
+                    value: T29,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                )>
+                where
+                    T29: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, value,
+                    ))
+                }
+
+                /// Sets the [`slabs_given_back` field](Counters#structfield.slabs_given_back) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs_given_back_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    ::planus::DefaultValue,
+                )> {
+                    self.slabs_given_back(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                )>
+            {
+                /// Setter for the [`slabs_given_back_bytes` field](Counters#structfield.slabs_given_back_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs_given_back_bytes<T30>(
+                    self,
+                    value: T30,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                )>
+                where
+                    T30: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, value,
+                    ))
+                }
+
+                /// Sets the [`slabs_given_back_bytes` field](Counters#structfield.slabs_given_back_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs_given_back_bytes_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    ::planus::DefaultValue,
+                )> {
+                    self.slabs_given_back_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                )>
+            {
+                /// Setter for the [`gpu_full_refusals` field](Counters#structfield.gpu_full_refusals).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn gpu_full_refusals<T31>(
+                    self,
+                    value: T31,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                )>
+                where
+                    T31: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30,
+                        value,
+                    ))
+                }
+
+                /// Sets the [`gpu_full_refusals` field](Counters#structfield.gpu_full_refusals) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn gpu_full_refusals_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    ::planus::DefaultValue,
+                )> {
+                    self.gpu_full_refusals(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                )>
+            {
+                /// Setter for the [`clients_came` field](Counters#structfield.clients_came).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn clients_came<T32>(
+                    self,
+                    value: T32,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                )>
+                where
+                    T32: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        value,
+                    ))
+                }
+
+                /// Sets the [`clients_came` field](Counters#structfield.clients_came) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn clients_came_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    ::planus::DefaultValue,
+                )> {
+                    self.clients_came(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                )>
+            {
+                /// Setter for the [`clients_left` field](Counters#structfield.clients_left).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn clients_left<T33>(
+                    self,
+                    value: T33,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                )>
+                where
+                    T33: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, value,
+                    ))
+                }
+
+                /// Sets the [`clients_left` field](Counters#structfield.clients_left) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn clients_left_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    ::planus::DefaultValue,
+                )> {
+                    self.clients_left(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                )>
+            {
+                /// Setter for the [`clients_died` field](Counters#structfield.clients_died).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn clients_died<T34>(
+                    self,
+                    value: T34,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                )>
+                where
+                    T34: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, v33, value,
+                    ))
+                }
+
+                /// Sets the [`clients_died` field](Counters#structfield.clients_died) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn clients_died_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    ::planus::DefaultValue,
+                )> {
+                    self.clients_died(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+                T34,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                )>
+            {
+                /// Setter for the [`connections_accepted` field](Counters#structfield.connections_accepted).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn connections_accepted<T35>(
+                    self,
+                    value: T35,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                )>
+                where
+                    T35: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                        v34,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, v33, v34, value,
+                    ))
+                }
+
+                /// Sets the [`connections_accepted` field](Counters#structfield.connections_accepted) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn connections_accepted_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    ::planus::DefaultValue,
+                )> {
+                    self.connections_accepted(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+                T34,
+                T35,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                )>
+            {
+                /// Setter for the [`connections_refused` field](Counters#structfield.connections_refused).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn connections_refused<T36>(
+                    self,
+                    value: T36,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                )>
+                where
+                    T36: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                        v34,
+                        v35,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, v33, v34, v35, value,
+                    ))
+                }
+
+                /// Sets the [`connections_refused` field](Counters#structfield.connections_refused) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn connections_refused_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    ::planus::DefaultValue,
+                )> {
+                    self.connections_refused(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+                T34,
+                T35,
+                T36,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                )>
+            {
+                /// Setter for the [`pressure_requests` field](Counters#structfield.pressure_requests).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pressure_requests<T37>(
+                    self,
+                    value: T37,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                )>
+                where
+                    T37: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                        v34,
+                        v35,
+                        v36,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, v33, v34, v35, v36, value,
+                    ))
+                }
+
+                /// Sets the [`pressure_requests` field](Counters#structfield.pressure_requests) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pressure_requests_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    ::planus::DefaultValue,
+                )> {
+                    self.pressure_requests(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+                T34,
+                T35,
+                T36,
+                T37,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                )>
+            {
+                /// Setter for the [`pressure_asked_bytes` field](Counters#structfield.pressure_asked_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pressure_asked_bytes<T38>(
+                    self,
+                    value: T38,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                )>
+                where
+                    T38: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                        v34,
+                        v35,
+                        v36,
+                        v37,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, v33, v34, v35, v36, v37, value,
+                    ))
+                }
+
+                /// Sets the [`pressure_asked_bytes` field](Counters#structfield.pressure_asked_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pressure_asked_bytes_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    ::planus::DefaultValue,
+                )> {
+                    self.pressure_asked_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+                T34,
+                T35,
+                T36,
+                T37,
+                T38,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                )>
+            {
+                /// Setter for the [`pressure_given_bytes` field](Counters#structfield.pressure_given_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pressure_given_bytes<T39>(
+                    self,
+                    value: T39,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                )>
+                where
+                    T39: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                        v34,
+                        v35,
+                        v36,
+                        v37,
+                        v38,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, v33, v34, v35, v36, v37, v38, value,
+                    ))
+                }
+
+                /// Sets the [`pressure_given_bytes` field](Counters#structfield.pressure_given_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pressure_given_bytes_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    ::planus::DefaultValue,
+                )> {
+                    self.pressure_given_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+                T34,
+                T35,
+                T36,
+                T37,
+                T38,
+                T39,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                )>
+            {
+                /// Setter for the [`silent_caches_ended` field](Counters#structfield.silent_caches_ended).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn silent_caches_ended<T40>(
+                    self,
+                    value: T40,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                )>
+                where
+                    T40: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                        v34,
+                        v35,
+                        v36,
+                        v37,
+                        v38,
+                        v39,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, v33, v34, v35, v36, v37, v38, v39, value,
+                    ))
+                }
+
+                /// Sets the [`silent_caches_ended` field](Counters#structfield.silent_caches_ended) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn silent_caches_ended_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    ::planus::DefaultValue,
+                )> {
+                    self.silent_caches_ended(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+                T34,
+                T35,
+                T36,
+                T37,
+                T38,
+                T39,
+                T40,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                )>
+            {
+                /// Setter for the [`recoveries` field](Counters#structfield.recoveries).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn recoveries<T41>(
+                    self,
+                    value: T41,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                )>
+                where
+                    T41: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                        v34,
+                        v35,
+                        v36,
+                        v37,
+                        v38,
+                        v39,
+                        v40,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, v33, v34, v35, v36, v37, v38, v39, v40, value,
+                    ))
+                }
+
+                /// Sets the [`recoveries` field](Counters#structfield.recoveries) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn recoveries_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    ::planus::DefaultValue,
+                )> {
+                    self.recoveries(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+                T34,
+                T35,
+                T36,
+                T37,
+                T38,
+                T39,
+                T40,
+                T41,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                )>
+            {
+                /// Setter for the [`movers_started` field](Counters#structfield.movers_started).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn movers_started<T42>(
+                    self,
+                    value: T42,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                )>
+                where
+                    T42: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                        v34,
+                        v35,
+                        v36,
+                        v37,
+                        v38,
+                        v39,
+                        v40,
+                        v41,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, v33, v34, v35, v36, v37, v38, v39, v40, v41, value,
+                    ))
+                }
+
+                /// Sets the [`movers_started` field](Counters#structfield.movers_started) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn movers_started_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    ::planus::DefaultValue,
+                )> {
+                    self.movers_started(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+                T34,
+                T35,
+                T36,
+                T37,
+                T38,
+                T39,
+                T40,
+                T41,
+                T42,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                )>
+            {
+                /// Setter for the [`movers_lost` field](Counters#structfield.movers_lost).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn movers_lost<T43>(
+                    self,
+                    value: T43,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                )>
+                where
+                    T43: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                        v34,
+                        v35,
+                        v36,
+                        v37,
+                        v38,
+                        v39,
+                        v40,
+                        v41,
+                        v42,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, v33, v34, v35, v36, v37, v38, v39, v40, v41, v42, value,
+                    ))
+                }
+
+                /// Sets the [`movers_lost` field](Counters#structfield.movers_lost) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn movers_lost_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    ::planus::DefaultValue,
+                )> {
+                    self.movers_lost(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+                T34,
+                T35,
+                T36,
+                T37,
+                T38,
+                T39,
+                T40,
+                T41,
+                T42,
+                T43,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                )>
+            {
+                /// Setter for the [`hosts_started` field](Counters#structfield.hosts_started).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn hosts_started<T44>(
+                    self,
+                    value: T44,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                )>
+                where
+                    T44: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                        v34,
+                        v35,
+                        v36,
+                        v37,
+                        v38,
+                        v39,
+                        v40,
+                        v41,
+                        v42,
+                        v43,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, v33, v34, v35, v36, v37, v38, v39, v40, v41, v42, v43, value,
+                    ))
+                }
+
+                /// Sets the [`hosts_started` field](Counters#structfield.hosts_started) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn hosts_started_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    ::planus::DefaultValue,
+                )> {
+                    self.hosts_started(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+                T34,
+                T35,
+                T36,
+                T37,
+                T38,
+                T39,
+                T40,
+                T41,
+                T42,
+                T43,
+                T44,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                )>
+            {
+                /// Setter for the [`hosts_lost` field](Counters#structfield.hosts_lost).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn hosts_lost<T45>(
+                    self,
+                    value: T45,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                    T45,
+                )>
+                where
+                    T45: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                        v34,
+                        v35,
+                        v36,
+                        v37,
+                        v38,
+                        v39,
+                        v40,
+                        v41,
+                        v42,
+                        v43,
+                        v44,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, v33, v34, v35, v36, v37, v38, v39, v40, v41, v42, v43, v44, value,
+                    ))
+                }
+
+                /// Sets the [`hosts_lost` field](Counters#structfield.hosts_lost) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn hosts_lost_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                    ::planus::DefaultValue,
+                )> {
+                    self.hosts_lost(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+                T34,
+                T35,
+                T36,
+                T37,
+                T38,
+                T39,
+                T40,
+                T41,
+                T42,
+                T43,
+                T44,
+                T45,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                    T45,
+                )>
+            {
+                /// Setter for the [`move_ms` field](Counters#structfield.move_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn move_ms<T46>(
+                    self,
+                    value: T46,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                    T45,
+                    T46,
+                )>
+                where
+                    T46: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                        v34,
+                        v35,
+                        v36,
+                        v37,
+                        v38,
+                        v39,
+                        v40,
+                        v41,
+                        v42,
+                        v43,
+                        v44,
+                        v45,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, v33, v34, v35, v36, v37, v38, v39, v40, v41, v42, v43, v44, v45,
+                        value,
+                    ))
+                }
+
+                /// Sets the [`move_ms` field](Counters#structfield.move_ms) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn move_ms_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                    T45,
+                    ::planus::DefaultValue,
+                )> {
+                    self.move_ms(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+                T34,
+                T35,
+                T36,
+                T37,
+                T38,
+                T39,
+                T40,
+                T41,
+                T42,
+                T43,
+                T44,
+                T45,
+                T46,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                    T45,
+                    T46,
+                )>
+            {
+                /// Setter for the [`load_ms` field](Counters#structfield.load_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn load_ms<T47>(
+                    self,
+                    value: T47,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                    T45,
+                    T46,
+                    T47,
+                )>
+                where
+                    T47: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                        v34,
+                        v35,
+                        v36,
+                        v37,
+                        v38,
+                        v39,
+                        v40,
+                        v41,
+                        v42,
+                        v43,
+                        v44,
+                        v45,
+                        v46,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, v33, v34, v35, v36, v37, v38, v39, v40, v41, v42, v43, v44, v45, v46,
+                        value,
+                    ))
+                }
+
+                /// Sets the [`load_ms` field](Counters#structfield.load_ms) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn load_ms_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                    T45,
+                    T46,
+                    ::planus::DefaultValue,
+                )> {
+                    self.load_ms(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+                T34,
+                T35,
+                T36,
+                T37,
+                T38,
+                T39,
+                T40,
+                T41,
+                T42,
+                T43,
+                T44,
+                T45,
+                T46,
+                T47,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                    T45,
+                    T46,
+                    T47,
+                )>
+            {
+                /// Setter for the [`daemon_cpu_ms` field](Counters#structfield.daemon_cpu_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn daemon_cpu_ms<T48>(
+                    self,
+                    value: T48,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                    T45,
+                    T46,
+                    T47,
+                    T48,
+                )>
+                where
+                    T48: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                        v34,
+                        v35,
+                        v36,
+                        v37,
+                        v38,
+                        v39,
+                        v40,
+                        v41,
+                        v42,
+                        v43,
+                        v44,
+                        v45,
+                        v46,
+                        v47,
+                    ) = self.0;
+                    CountersBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29, v30, v31,
+                        v32, v33, v34, v35, v36, v37, v38, v39, v40, v41, v42, v43, v44, v45, v46,
+                        v47, value,
+                    ))
+                }
+
+                /// Sets the [`daemon_cpu_ms` field](Counters#structfield.daemon_cpu_ms) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn daemon_cpu_ms_as_default(
+                    self,
+                ) -> CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                    T45,
+                    T46,
+                    T47,
+                    ::planus::DefaultValue,
+                )> {
+                    self.daemon_cpu_ms(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+                T25,
+                T26,
+                T27,
+                T28,
+                T29,
+                T30,
+                T31,
+                T32,
+                T33,
+                T34,
+                T35,
+                T36,
+                T37,
+                T38,
+                T39,
+                T40,
+                T41,
+                T42,
+                T43,
+                T44,
+                T45,
+                T46,
+                T47,
+                T48,
+            >
+                CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                    T45,
+                    T46,
+                    T47,
+                    T48,
+                )>
+            {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Counters].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Counters>
+                where
+                    Self: ::planus::WriteAsOffset<Counters>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::RequestCount>]>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::RefusalCount>]>>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsDefault<u64, u64>,
+                T10: ::planus::WriteAsDefault<u64, u64>,
+                T11: ::planus::WriteAsDefault<u64, u64>,
+                T12: ::planus::WriteAsDefault<u64, u64>,
+                T13: ::planus::WriteAsDefault<u64, u64>,
+                T14: ::planus::WriteAsDefault<u64, u64>,
+                T15: ::planus::WriteAsDefault<u64, u64>,
+                T16: ::planus::WriteAsDefault<u64, u64>,
+                T17: ::planus::WriteAsDefault<u64, u64>,
+                T18: ::planus::WriteAsDefault<u64, u64>,
+                T19: ::planus::WriteAsDefault<u64, u64>,
+                T20: ::planus::WriteAsDefault<u64, u64>,
+                T21: ::planus::WriteAsDefault<u64, u64>,
+                T22: ::planus::WriteAsDefault<u64, u64>,
+                T23: ::planus::WriteAsDefault<u64, u64>,
+                T24: ::planus::WriteAsDefault<u64, u64>,
+                T25: ::planus::WriteAsDefault<u64, u64>,
+                T26: ::planus::WriteAsDefault<u64, u64>,
+                T27: ::planus::WriteAsDefault<u64, u64>,
+                T28: ::planus::WriteAsDefault<u64, u64>,
+                T29: ::planus::WriteAsDefault<u64, u64>,
+                T30: ::planus::WriteAsDefault<u64, u64>,
+                T31: ::planus::WriteAsDefault<u64, u64>,
+                T32: ::planus::WriteAsDefault<u64, u64>,
+                T33: ::planus::WriteAsDefault<u64, u64>,
+                T34: ::planus::WriteAsDefault<u64, u64>,
+                T35: ::planus::WriteAsDefault<u64, u64>,
+                T36: ::planus::WriteAsDefault<u64, u64>,
+                T37: ::planus::WriteAsDefault<u64, u64>,
+                T38: ::planus::WriteAsDefault<u64, u64>,
+                T39: ::planus::WriteAsDefault<u64, u64>,
+                T40: ::planus::WriteAsDefault<u64, u64>,
+                T41: ::planus::WriteAsDefault<u64, u64>,
+                T42: ::planus::WriteAsDefault<u64, u64>,
+                T43: ::planus::WriteAsDefault<u64, u64>,
+                T44: ::planus::WriteAsDefault<u64, u64>,
+                T45: ::planus::WriteAsDefault<u64, u64>,
+                T46: ::planus::WriteAsDefault<u64, u64>,
+                T47: ::planus::WriteAsDefault<u64, u64>,
+                T48: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAs<::planus::Offset<Counters>>
+                for CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                    T45,
+                    T46,
+                    T47,
+                    T48,
+                )>
+            {
+                type Prepared = ::planus::Offset<Counters>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Counters> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::RequestCount>]>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::RefusalCount>]>>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsDefault<u64, u64>,
+                T10: ::planus::WriteAsDefault<u64, u64>,
+                T11: ::planus::WriteAsDefault<u64, u64>,
+                T12: ::planus::WriteAsDefault<u64, u64>,
+                T13: ::planus::WriteAsDefault<u64, u64>,
+                T14: ::planus::WriteAsDefault<u64, u64>,
+                T15: ::planus::WriteAsDefault<u64, u64>,
+                T16: ::planus::WriteAsDefault<u64, u64>,
+                T17: ::planus::WriteAsDefault<u64, u64>,
+                T18: ::planus::WriteAsDefault<u64, u64>,
+                T19: ::planus::WriteAsDefault<u64, u64>,
+                T20: ::planus::WriteAsDefault<u64, u64>,
+                T21: ::planus::WriteAsDefault<u64, u64>,
+                T22: ::planus::WriteAsDefault<u64, u64>,
+                T23: ::planus::WriteAsDefault<u64, u64>,
+                T24: ::planus::WriteAsDefault<u64, u64>,
+                T25: ::planus::WriteAsDefault<u64, u64>,
+                T26: ::planus::WriteAsDefault<u64, u64>,
+                T27: ::planus::WriteAsDefault<u64, u64>,
+                T28: ::planus::WriteAsDefault<u64, u64>,
+                T29: ::planus::WriteAsDefault<u64, u64>,
+                T30: ::planus::WriteAsDefault<u64, u64>,
+                T31: ::planus::WriteAsDefault<u64, u64>,
+                T32: ::planus::WriteAsDefault<u64, u64>,
+                T33: ::planus::WriteAsDefault<u64, u64>,
+                T34: ::planus::WriteAsDefault<u64, u64>,
+                T35: ::planus::WriteAsDefault<u64, u64>,
+                T36: ::planus::WriteAsDefault<u64, u64>,
+                T37: ::planus::WriteAsDefault<u64, u64>,
+                T38: ::planus::WriteAsDefault<u64, u64>,
+                T39: ::planus::WriteAsDefault<u64, u64>,
+                T40: ::planus::WriteAsDefault<u64, u64>,
+                T41: ::planus::WriteAsDefault<u64, u64>,
+                T42: ::planus::WriteAsDefault<u64, u64>,
+                T43: ::planus::WriteAsDefault<u64, u64>,
+                T44: ::planus::WriteAsDefault<u64, u64>,
+                T45: ::planus::WriteAsDefault<u64, u64>,
+                T46: ::planus::WriteAsDefault<u64, u64>,
+                T47: ::planus::WriteAsDefault<u64, u64>,
+                T48: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<Counters>>
+                for CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                    T45,
+                    T46,
+                    T47,
+                    T48,
+                )>
+            {
+                type Prepared = ::planus::Offset<Counters>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Counters>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::RequestCount>]>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::RefusalCount>]>>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsDefault<u64, u64>,
+                T10: ::planus::WriteAsDefault<u64, u64>,
+                T11: ::planus::WriteAsDefault<u64, u64>,
+                T12: ::planus::WriteAsDefault<u64, u64>,
+                T13: ::planus::WriteAsDefault<u64, u64>,
+                T14: ::planus::WriteAsDefault<u64, u64>,
+                T15: ::planus::WriteAsDefault<u64, u64>,
+                T16: ::planus::WriteAsDefault<u64, u64>,
+                T17: ::planus::WriteAsDefault<u64, u64>,
+                T18: ::planus::WriteAsDefault<u64, u64>,
+                T19: ::planus::WriteAsDefault<u64, u64>,
+                T20: ::planus::WriteAsDefault<u64, u64>,
+                T21: ::planus::WriteAsDefault<u64, u64>,
+                T22: ::planus::WriteAsDefault<u64, u64>,
+                T23: ::planus::WriteAsDefault<u64, u64>,
+                T24: ::planus::WriteAsDefault<u64, u64>,
+                T25: ::planus::WriteAsDefault<u64, u64>,
+                T26: ::planus::WriteAsDefault<u64, u64>,
+                T27: ::planus::WriteAsDefault<u64, u64>,
+                T28: ::planus::WriteAsDefault<u64, u64>,
+                T29: ::planus::WriteAsDefault<u64, u64>,
+                T30: ::planus::WriteAsDefault<u64, u64>,
+                T31: ::planus::WriteAsDefault<u64, u64>,
+                T32: ::planus::WriteAsDefault<u64, u64>,
+                T33: ::planus::WriteAsDefault<u64, u64>,
+                T34: ::planus::WriteAsDefault<u64, u64>,
+                T35: ::planus::WriteAsDefault<u64, u64>,
+                T36: ::planus::WriteAsDefault<u64, u64>,
+                T37: ::planus::WriteAsDefault<u64, u64>,
+                T38: ::planus::WriteAsDefault<u64, u64>,
+                T39: ::planus::WriteAsDefault<u64, u64>,
+                T40: ::planus::WriteAsDefault<u64, u64>,
+                T41: ::planus::WriteAsDefault<u64, u64>,
+                T42: ::planus::WriteAsDefault<u64, u64>,
+                T43: ::planus::WriteAsDefault<u64, u64>,
+                T44: ::planus::WriteAsDefault<u64, u64>,
+                T45: ::planus::WriteAsDefault<u64, u64>,
+                T46: ::planus::WriteAsDefault<u64, u64>,
+                T47: ::planus::WriteAsDefault<u64, u64>,
+                T48: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<Counters>
+                for CountersBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                    T25,
+                    T26,
+                    T27,
+                    T28,
+                    T29,
+                    T30,
+                    T31,
+                    T32,
+                    T33,
+                    T34,
+                    T35,
+                    T36,
+                    T37,
+                    T38,
+                    T39,
+                    T40,
+                    T41,
+                    T42,
+                    T43,
+                    T44,
+                    T45,
+                    T46,
+                    T47,
+                    T48,
+                )>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Counters> {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                        v24,
+                        v25,
+                        v26,
+                        v27,
+                        v28,
+                        v29,
+                        v30,
+                        v31,
+                        v32,
+                        v33,
+                        v34,
+                        v35,
+                        v36,
+                        v37,
+                        v38,
+                        v39,
+                        v40,
+                        v41,
+                        v42,
+                        v43,
+                        v44,
+                        v45,
+                        v46,
+                        v47,
+                        v48,
+                    ) = &self.0;
+                    Counters::create(
+                        builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
+                        v15, v16, v17, v18, v19, v20, v21, v22, v23, v24, v25, v26, v27, v28, v29,
+                        v30, v31, v32, v33, v34, v35, v36, v37, v38, v39, v40, v41, v42, v43, v44,
+                        v45, v46, v47, v48,
+                    )
+                }
+            }
+
+            /// Reference to a deserialized [Counters].
+            #[derive(Copy, Clone)]
+            pub struct CountersRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> CountersRef<'a> {
+                /// Getter for the [`requests` field](Counters#structfield.requests).
+                #[inline]
+                pub fn requests(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::RequestCountRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(0, "Counters", "requests")
+                }
+
+                /// Getter for the [`refusals` field](Counters#structfield.refusals).
+                #[inline]
+                pub fn refusals(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::RefusalCountRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(1, "Counters", "refusals")
+                }
+
+                /// Getter for the [`leases_granted` field](Counters#structfield.leases_granted).
+                #[inline]
+                pub fn leases_granted(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(2, "Counters", "leases_granted")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`leases_claimed` field](Counters#structfield.leases_claimed).
+                #[inline]
+                pub fn leases_claimed(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(3, "Counters", "leases_claimed")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`leases_released` field](Counters#structfield.leases_released).
+                #[inline]
+                pub fn leases_released(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(4, "Counters", "leases_released")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`leases_died` field](Counters#structfield.leases_died).
+                #[inline]
+                pub fn leases_died(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(5, "Counters", "leases_died")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`tensors_created` field](Counters#structfield.tensors_created).
+                #[inline]
+                pub fn tensors_created(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(6, "Counters", "tensors_created")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`tensors_adopted` field](Counters#structfield.tensors_adopted).
+                #[inline]
+                pub fn tensors_adopted(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(7, "Counters", "tensors_adopted")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`tensors_published` field](Counters#structfield.tensors_published).
+                #[inline]
+                pub fn tensors_published(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(8, "Counters", "tensors_published")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`tensors_deleted` field](Counters#structfield.tensors_deleted).
+                #[inline]
+                pub fn tensors_deleted(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(9, "Counters", "tensors_deleted")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`tensors_expired` field](Counters#structfield.tensors_expired).
+                #[inline]
+                pub fn tensors_expired(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(10, "Counters", "tensors_expired")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`tensors_lingered_out` field](Counters#structfield.tensors_lingered_out).
+                #[inline]
+                pub fn tensors_lingered_out(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(11, "Counters", "tensors_lingered_out")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`tensors_used_up` field](Counters#structfield.tensors_used_up).
+                #[inline]
+                pub fn tensors_used_up(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(12, "Counters", "tensors_used_up")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`tensors_orphaned` field](Counters#structfield.tensors_orphaned).
+                #[inline]
+                pub fn tensors_orphaned(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(13, "Counters", "tensors_orphaned")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`tensors_freed` field](Counters#structfield.tensors_freed).
+                #[inline]
+                pub fn tensors_freed(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(14, "Counters", "tensors_freed")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`versions_staged` field](Counters#structfield.versions_staged).
+                #[inline]
+                pub fn versions_staged(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(15, "Counters", "versions_staged")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`versions_committed` field](Counters#structfield.versions_committed).
+                #[inline]
+                pub fn versions_committed(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(16, "Counters", "versions_committed")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`versions_retired` field](Counters#structfield.versions_retired).
+                #[inline]
+                pub fn versions_retired(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(17, "Counters", "versions_retired")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`swaps` field](Counters#structfield.swaps).
+                #[inline]
+                pub fn swaps(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(self.0.access(18, "Counters", "swaps")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`rollbacks` field](Counters#structfield.rollbacks).
+                #[inline]
+                pub fn rollbacks(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(19, "Counters", "rollbacks")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`moves` field](Counters#structfield.moves).
+                #[inline]
+                pub fn moves(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(self.0.access(20, "Counters", "moves")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`moves_failed` field](Counters#structfield.moves_failed).
+                #[inline]
+                pub fn moves_failed(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(21, "Counters", "moves_failed")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`moved_bytes` field](Counters#structfield.moved_bytes).
+                #[inline]
+                pub fn moved_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(22, "Counters", "moved_bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`loads` field](Counters#structfield.loads).
+                #[inline]
+                pub fn loads(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(self.0.access(23, "Counters", "loads")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`loaded_bytes` field](Counters#structfield.loaded_bytes).
+                #[inline]
+                pub fn loaded_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(24, "Counters", "loaded_bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`slabs_made` field](Counters#structfield.slabs_made).
+                #[inline]
+                pub fn slabs_made(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(25, "Counters", "slabs_made")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`slabs_made_bytes` field](Counters#structfield.slabs_made_bytes).
+                #[inline]
+                pub fn slabs_made_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(26, "Counters", "slabs_made_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`slabs_reused` field](Counters#structfield.slabs_reused).
+                #[inline]
+                pub fn slabs_reused(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(27, "Counters", "slabs_reused")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`slabs_reused_bytes` field](Counters#structfield.slabs_reused_bytes).
+                #[inline]
+                pub fn slabs_reused_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(28, "Counters", "slabs_reused_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`slabs_given_back` field](Counters#structfield.slabs_given_back).
+                #[inline]
+                pub fn slabs_given_back(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(29, "Counters", "slabs_given_back")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`slabs_given_back_bytes` field](Counters#structfield.slabs_given_back_bytes).
+                #[inline]
+                pub fn slabs_given_back_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(30, "Counters", "slabs_given_back_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`gpu_full_refusals` field](Counters#structfield.gpu_full_refusals).
+                #[inline]
+                pub fn gpu_full_refusals(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(31, "Counters", "gpu_full_refusals")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`clients_came` field](Counters#structfield.clients_came).
+                #[inline]
+                pub fn clients_came(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(32, "Counters", "clients_came")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`clients_left` field](Counters#structfield.clients_left).
+                #[inline]
+                pub fn clients_left(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(33, "Counters", "clients_left")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`clients_died` field](Counters#structfield.clients_died).
+                #[inline]
+                pub fn clients_died(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(34, "Counters", "clients_died")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`connections_accepted` field](Counters#structfield.connections_accepted).
+                #[inline]
+                pub fn connections_accepted(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(35, "Counters", "connections_accepted")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`connections_refused` field](Counters#structfield.connections_refused).
+                #[inline]
+                pub fn connections_refused(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(36, "Counters", "connections_refused")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`pressure_requests` field](Counters#structfield.pressure_requests).
+                #[inline]
+                pub fn pressure_requests(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(37, "Counters", "pressure_requests")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`pressure_asked_bytes` field](Counters#structfield.pressure_asked_bytes).
+                #[inline]
+                pub fn pressure_asked_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(38, "Counters", "pressure_asked_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`pressure_given_bytes` field](Counters#structfield.pressure_given_bytes).
+                #[inline]
+                pub fn pressure_given_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(39, "Counters", "pressure_given_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`silent_caches_ended` field](Counters#structfield.silent_caches_ended).
+                #[inline]
+                pub fn silent_caches_ended(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(40, "Counters", "silent_caches_ended")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`recoveries` field](Counters#structfield.recoveries).
+                #[inline]
+                pub fn recoveries(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(41, "Counters", "recoveries")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`movers_started` field](Counters#structfield.movers_started).
+                #[inline]
+                pub fn movers_started(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(42, "Counters", "movers_started")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`movers_lost` field](Counters#structfield.movers_lost).
+                #[inline]
+                pub fn movers_lost(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(43, "Counters", "movers_lost")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`hosts_started` field](Counters#structfield.hosts_started).
+                #[inline]
+                pub fn hosts_started(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(44, "Counters", "hosts_started")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`hosts_lost` field](Counters#structfield.hosts_lost).
+                #[inline]
+                pub fn hosts_lost(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(45, "Counters", "hosts_lost")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`move_ms` field](Counters#structfield.move_ms).
+                #[inline]
+                pub fn move_ms(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(46, "Counters", "move_ms")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`load_ms` field](Counters#structfield.load_ms).
+                #[inline]
+                pub fn load_ms(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(47, "Counters", "load_ms")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`daemon_cpu_ms` field](Counters#structfield.daemon_cpu_ms).
+                #[inline]
+                pub fn daemon_cpu_ms(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(48, "Counters", "daemon_cpu_ms")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for CountersRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("CountersRef");
+                    if let ::core::option::Option::Some(field_requests) =
+                        self.requests().transpose()
+                    {
+                        f.field("requests", &field_requests);
+                    }
+                    if let ::core::option::Option::Some(field_refusals) =
+                        self.refusals().transpose()
+                    {
+                        f.field("refusals", &field_refusals);
+                    }
+                    f.field("leases_granted", &self.leases_granted());
+                    f.field("leases_claimed", &self.leases_claimed());
+                    f.field("leases_released", &self.leases_released());
+                    f.field("leases_died", &self.leases_died());
+                    f.field("tensors_created", &self.tensors_created());
+                    f.field("tensors_adopted", &self.tensors_adopted());
+                    f.field("tensors_published", &self.tensors_published());
+                    f.field("tensors_deleted", &self.tensors_deleted());
+                    f.field("tensors_expired", &self.tensors_expired());
+                    f.field("tensors_lingered_out", &self.tensors_lingered_out());
+                    f.field("tensors_used_up", &self.tensors_used_up());
+                    f.field("tensors_orphaned", &self.tensors_orphaned());
+                    f.field("tensors_freed", &self.tensors_freed());
+                    f.field("versions_staged", &self.versions_staged());
+                    f.field("versions_committed", &self.versions_committed());
+                    f.field("versions_retired", &self.versions_retired());
+                    f.field("swaps", &self.swaps());
+                    f.field("rollbacks", &self.rollbacks());
+                    f.field("moves", &self.moves());
+                    f.field("moves_failed", &self.moves_failed());
+                    f.field("moved_bytes", &self.moved_bytes());
+                    f.field("loads", &self.loads());
+                    f.field("loaded_bytes", &self.loaded_bytes());
+                    f.field("slabs_made", &self.slabs_made());
+                    f.field("slabs_made_bytes", &self.slabs_made_bytes());
+                    f.field("slabs_reused", &self.slabs_reused());
+                    f.field("slabs_reused_bytes", &self.slabs_reused_bytes());
+                    f.field("slabs_given_back", &self.slabs_given_back());
+                    f.field("slabs_given_back_bytes", &self.slabs_given_back_bytes());
+                    f.field("gpu_full_refusals", &self.gpu_full_refusals());
+                    f.field("clients_came", &self.clients_came());
+                    f.field("clients_left", &self.clients_left());
+                    f.field("clients_died", &self.clients_died());
+                    f.field("connections_accepted", &self.connections_accepted());
+                    f.field("connections_refused", &self.connections_refused());
+                    f.field("pressure_requests", &self.pressure_requests());
+                    f.field("pressure_asked_bytes", &self.pressure_asked_bytes());
+                    f.field("pressure_given_bytes", &self.pressure_given_bytes());
+                    f.field("silent_caches_ended", &self.silent_caches_ended());
+                    f.field("recoveries", &self.recoveries());
+                    f.field("movers_started", &self.movers_started());
+                    f.field("movers_lost", &self.movers_lost());
+                    f.field("hosts_started", &self.hosts_started());
+                    f.field("hosts_lost", &self.hosts_lost());
+                    f.field("move_ms", &self.move_ms());
+                    f.field("load_ms", &self.load_ms());
+                    f.field("daemon_cpu_ms", &self.daemon_cpu_ms());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<CountersRef<'a>> for Counters {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: CountersRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        requests: if let ::core::option::Option::Some(requests) =
+                            value.requests()?
+                        {
+                            ::core::option::Option::Some(requests.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        refusals: if let ::core::option::Option::Some(refusals) =
+                            value.refusals()?
+                        {
+                            ::core::option::Option::Some(refusals.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        leases_granted: ::core::convert::TryInto::try_into(
+                            value.leases_granted()?,
+                        )?,
+                        leases_claimed: ::core::convert::TryInto::try_into(
+                            value.leases_claimed()?,
+                        )?,
+                        leases_released: ::core::convert::TryInto::try_into(
+                            value.leases_released()?,
+                        )?,
+                        leases_died: ::core::convert::TryInto::try_into(value.leases_died()?)?,
+                        tensors_created: ::core::convert::TryInto::try_into(
+                            value.tensors_created()?,
+                        )?,
+                        tensors_adopted: ::core::convert::TryInto::try_into(
+                            value.tensors_adopted()?,
+                        )?,
+                        tensors_published: ::core::convert::TryInto::try_into(
+                            value.tensors_published()?,
+                        )?,
+                        tensors_deleted: ::core::convert::TryInto::try_into(
+                            value.tensors_deleted()?,
+                        )?,
+                        tensors_expired: ::core::convert::TryInto::try_into(
+                            value.tensors_expired()?,
+                        )?,
+                        tensors_lingered_out: ::core::convert::TryInto::try_into(
+                            value.tensors_lingered_out()?,
+                        )?,
+                        tensors_used_up: ::core::convert::TryInto::try_into(
+                            value.tensors_used_up()?,
+                        )?,
+                        tensors_orphaned: ::core::convert::TryInto::try_into(
+                            value.tensors_orphaned()?,
+                        )?,
+                        tensors_freed: ::core::convert::TryInto::try_into(value.tensors_freed()?)?,
+                        versions_staged: ::core::convert::TryInto::try_into(
+                            value.versions_staged()?,
+                        )?,
+                        versions_committed: ::core::convert::TryInto::try_into(
+                            value.versions_committed()?,
+                        )?,
+                        versions_retired: ::core::convert::TryInto::try_into(
+                            value.versions_retired()?,
+                        )?,
+                        swaps: ::core::convert::TryInto::try_into(value.swaps()?)?,
+                        rollbacks: ::core::convert::TryInto::try_into(value.rollbacks()?)?,
+                        moves: ::core::convert::TryInto::try_into(value.moves()?)?,
+                        moves_failed: ::core::convert::TryInto::try_into(value.moves_failed()?)?,
+                        moved_bytes: ::core::convert::TryInto::try_into(value.moved_bytes()?)?,
+                        loads: ::core::convert::TryInto::try_into(value.loads()?)?,
+                        loaded_bytes: ::core::convert::TryInto::try_into(value.loaded_bytes()?)?,
+                        slabs_made: ::core::convert::TryInto::try_into(value.slabs_made()?)?,
+                        slabs_made_bytes: ::core::convert::TryInto::try_into(
+                            value.slabs_made_bytes()?,
+                        )?,
+                        slabs_reused: ::core::convert::TryInto::try_into(value.slabs_reused()?)?,
+                        slabs_reused_bytes: ::core::convert::TryInto::try_into(
+                            value.slabs_reused_bytes()?,
+                        )?,
+                        slabs_given_back: ::core::convert::TryInto::try_into(
+                            value.slabs_given_back()?,
+                        )?,
+                        slabs_given_back_bytes: ::core::convert::TryInto::try_into(
+                            value.slabs_given_back_bytes()?,
+                        )?,
+                        gpu_full_refusals: ::core::convert::TryInto::try_into(
+                            value.gpu_full_refusals()?,
+                        )?,
+                        clients_came: ::core::convert::TryInto::try_into(value.clients_came()?)?,
+                        clients_left: ::core::convert::TryInto::try_into(value.clients_left()?)?,
+                        clients_died: ::core::convert::TryInto::try_into(value.clients_died()?)?,
+                        connections_accepted: ::core::convert::TryInto::try_into(
+                            value.connections_accepted()?,
+                        )?,
+                        connections_refused: ::core::convert::TryInto::try_into(
+                            value.connections_refused()?,
+                        )?,
+                        pressure_requests: ::core::convert::TryInto::try_into(
+                            value.pressure_requests()?,
+                        )?,
+                        pressure_asked_bytes: ::core::convert::TryInto::try_into(
+                            value.pressure_asked_bytes()?,
+                        )?,
+                        pressure_given_bytes: ::core::convert::TryInto::try_into(
+                            value.pressure_given_bytes()?,
+                        )?,
+                        silent_caches_ended: ::core::convert::TryInto::try_into(
+                            value.silent_caches_ended()?,
+                        )?,
+                        recoveries: ::core::convert::TryInto::try_into(value.recoveries()?)?,
+                        movers_started: ::core::convert::TryInto::try_into(
+                            value.movers_started()?,
+                        )?,
+                        movers_lost: ::core::convert::TryInto::try_into(value.movers_lost()?)?,
+                        hosts_started: ::core::convert::TryInto::try_into(value.hosts_started()?)?,
+                        hosts_lost: ::core::convert::TryInto::try_into(value.hosts_lost()?)?,
+                        move_ms: ::core::convert::TryInto::try_into(value.move_ms()?)?,
+                        load_ms: ::core::convert::TryInto::try_into(value.load_ms()?)?,
+                        daemon_cpu_ms: ::core::convert::TryInto::try_into(value.daemon_cpu_ms()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for CountersRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for CountersRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[CountersRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Counters>> for Counters {
+                type Value = ::planus::Offset<Counters>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Counters>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for CountersRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[CountersRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:814`
+            /// * Table `Status` in the file `schema/wire.fbs:888`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Status {
                 /// The field `pond` in the table `Status`
@@ -42158,6 +51968,10 @@ mod root {
                 pub loading: ::core::option::Option<::planus::alloc::string::String>,
                 /// The field `hosts` in the table `Status`
                 pub hosts: ::core::option::Option<::planus::alloc::vec::Vec<self::HostInfo>>,
+                /// The field `counters` in the table `Status`
+                pub counters: ::core::option::Option<::planus::alloc::boxed::Box<self::Counters>>,
+                /// The field `daemon_resident_bytes` in the table `Status`
+                pub daemon_resident_bytes: u64,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -42187,6 +52001,8 @@ mod root {
                         log_file: ::core::default::Default::default(),
                         loading: ::core::default::Default::default(),
                         hosts: ::core::default::Default::default(),
+                        counters: ::core::default::Default::default(),
+                        daemon_resident_bytes: 0,
                     }
                 }
             }
@@ -42246,6 +52062,8 @@ mod root {
                     field_hosts: impl ::planus::WriteAsOptional<
                         ::planus::Offset<[::planus::Offset<self::HostInfo>]>,
                     >,
+                    field_counters: impl ::planus::WriteAsOptional<::planus::Offset<self::Counters>>,
+                    field_daemon_resident_bytes: impl ::planus::WriteAsDefault<u64, u64>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_pond = field_pond.prepare(builder);
                     let prepared_epoch = field_epoch.prepare(builder, &0);
@@ -42270,8 +52088,11 @@ mod root {
                     let prepared_log_file = field_log_file.prepare(builder);
                     let prepared_loading = field_loading.prepare(builder);
                     let prepared_hosts = field_hosts.prepare(builder);
+                    let prepared_counters = field_counters.prepare(builder);
+                    let prepared_daemon_resident_bytes =
+                        field_daemon_resident_bytes.prepare(builder, &0);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<50> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<54> =
                         ::core::default::Default::default();
                     if prepared_pond.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -42284,6 +52105,9 @@ mod root {
                     }
                     if prepared_journal_bytes.is_some() {
                         table_writer.write_entry::<u64>(12);
+                    }
+                    if prepared_daemon_resident_bytes.is_some() {
+                        table_writer.write_entry::<u64>(24);
                     }
                     if prepared_daemon_version.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(2);
@@ -42345,6 +52169,9 @@ mod root {
                                 22,
                             );
                     }
+                    if prepared_counters.is_some() {
+                        table_writer.write_entry::<::planus::Offset<self::Counters>>(23);
+                    }
                     if prepared_driver_ready.is_some() {
                         table_writer.write_entry::<bool>(6);
                     }
@@ -42369,6 +52196,11 @@ mod root {
                                 prepared_journal_bytes
                             {
                                 object_writer.write::<_, _, 8>(&prepared_journal_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_daemon_resident_bytes) =
+                                prepared_daemon_resident_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_daemon_resident_bytes);
                             }
                             if let ::core::option::Option::Some(prepared_daemon_version) =
                                 prepared_daemon_version
@@ -42442,6 +52274,11 @@ mod root {
                             if let ::core::option::Option::Some(prepared_hosts) = prepared_hosts {
                                 object_writer.write::<_, _, 4>(&prepared_hosts);
                             }
+                            if let ::core::option::Option::Some(prepared_counters) =
+                                prepared_counters
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_counters);
+                            }
                             if let ::core::option::Option::Some(prepared_driver_ready) =
                                 prepared_driver_ready
                             {
@@ -42507,6 +52344,8 @@ mod root {
                         &self.log_file,
                         &self.loading,
                         &self.hosts,
+                        &self.counters,
+                        self.daemon_resident_bytes,
                     )
                 }
             }
@@ -43925,6 +53764,319 @@ mod root {
                     T22,
                 )>
             {
+                /// Setter for the [`counters` field](Status#structfield.counters).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn counters<T23>(
+                    self,
+                    value: T23,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                )>
+                where
+                    T23: ::planus::WriteAsOptional<::planus::Offset<self::Counters>>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                    ) = self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, value,
+                    ))
+                }
+
+                /// Sets the [`counters` field](Status#structfield.counters) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn counters_as_null(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    (),
+                )> {
+                    self.counters(())
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+            >
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                )>
+            {
+                /// Setter for the [`daemon_resident_bytes` field](Status#structfield.daemon_resident_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn daemon_resident_bytes<T24>(
+                    self,
+                    value: T24,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                )>
+                where
+                    T24: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                        v22,
+                        v23,
+                    ) = self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, v21, v22, v23, value,
+                    ))
+                }
+
+                /// Sets the [`daemon_resident_bytes` field](Status#structfield.daemon_resident_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn daemon_resident_bytes_as_default(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    ::planus::DefaultValue,
+                )> {
+                    self.daemon_resident_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+                T22,
+                T23,
+                T24,
+            >
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                    T22,
+                    T23,
+                    T24,
+                )>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Status].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Status>
@@ -43959,6 +54111,8 @@ mod root {
                 T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T21: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T22: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::HostInfo>]>>,
+                T23: ::planus::WriteAsOptional<::planus::Offset<self::Counters>>,
+                T24: ::planus::WriteAsDefault<u64, u64>,
             > ::planus::WriteAs<::planus::Offset<Status>>
                 for StatusBuilder<(
                     T0,
@@ -43984,6 +54138,8 @@ mod root {
                     T20,
                     T21,
                     T22,
+                    T23,
+                    T24,
                 )>
             {
                 type Prepared = ::planus::Offset<Status>;
@@ -44018,6 +54174,8 @@ mod root {
                 T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T21: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T22: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::HostInfo>]>>,
+                T23: ::planus::WriteAsOptional<::planus::Offset<self::Counters>>,
+                T24: ::planus::WriteAsDefault<u64, u64>,
             > ::planus::WriteAsOptional<::planus::Offset<Status>>
                 for StatusBuilder<(
                     T0,
@@ -44043,6 +54201,8 @@ mod root {
                     T20,
                     T21,
                     T22,
+                    T23,
+                    T24,
                 )>
             {
                 type Prepared = ::planus::Offset<Status>;
@@ -44080,6 +54240,8 @@ mod root {
                 T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T21: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T22: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::HostInfo>]>>,
+                T23: ::planus::WriteAsOptional<::planus::Offset<self::Counters>>,
+                T24: ::planus::WriteAsDefault<u64, u64>,
             > ::planus::WriteAsOffset<Status>
                 for StatusBuilder<(
                     T0,
@@ -44105,6 +54267,8 @@ mod root {
                     T20,
                     T21,
                     T22,
+                    T23,
+                    T24,
                 )>
             {
                 #[inline]
@@ -44133,10 +54297,12 @@ mod root {
                         v20,
                         v21,
                         v22,
+                        v23,
+                        v24,
                     ) = &self.0;
                     Status::create(
                         builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
-                        v15, v16, v17, v18, v19, v20, v21, v22,
+                        v15, v16, v17, v18, v19, v20, v21, v22, v23, v24,
                     )
                 }
             }
@@ -44343,6 +54509,25 @@ mod root {
                 > {
                     self.0.access(22, "Status", "hosts")
                 }
+
+                /// Getter for the [`counters` field](Status#structfield.counters).
+                #[inline]
+                pub fn counters(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<self::CountersRef<'a>>>
+                {
+                    self.0.access(23, "Status", "counters")
+                }
+
+                /// Getter for the [`daemon_resident_bytes` field](Status#structfield.daemon_resident_bytes).
+                #[inline]
+                pub fn daemon_resident_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(24, "Status", "daemon_resident_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for StatusRef<'a> {
@@ -44407,6 +54592,12 @@ mod root {
                     if let ::core::option::Option::Some(field_hosts) = self.hosts().transpose() {
                         f.field("hosts", &field_hosts);
                     }
+                    if let ::core::option::Option::Some(field_counters) =
+                        self.counters().transpose()
+                    {
+                        f.field("counters", &field_counters);
+                    }
+                    f.field("daemon_resident_bytes", &self.daemon_resident_bytes());
                     f.finish()
                 }
             }
@@ -44456,6 +54647,18 @@ mod root {
                         } else {
                             ::core::option::Option::None
                         },
+                        counters: if let ::core::option::Option::Some(counters) =
+                            value.counters()?
+                        {
+                            ::core::option::Option::Some(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryInto::try_into(counters)?,
+                            ))
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        daemon_resident_bytes: ::core::convert::TryInto::try_into(
+                            value.daemon_resident_bytes()?,
+                        )?,
                     })
                 }
             }
@@ -44536,7 +54739,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:845`
+            /// * Table `Event` in the file `schema/wire.fbs:922`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Event {
                 /// The field `sequence` in the table `Event`
@@ -45121,7 +55324,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:857`
+            /// * Table `Holder` in the file `schema/wire.fbs:934`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Holder {
                 /// The field `user` in the table `Holder`
@@ -45513,7 +55716,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:865`
+            /// * Table `Failure` in the file `schema/wire.fbs:942`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Failure {
                 /// The field `kind` in the table `Failure`
@@ -46426,7 +56629,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:883`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:960`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct InMemfd {
                 /// The field `bytes` in the table `InMemfd`
@@ -46678,7 +56881,7 @@ mod root {
             /// The table `CacheInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheInfo` in the file `schema/wire.fbs:887`
+            /// * Table `CacheInfo` in the file `schema/wire.fbs:964`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheInfo {
                 /// The field `cache` in the table `CacheInfo`
@@ -48180,7 +58383,7 @@ mod root {
             /// The table `Caches` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Caches` in the file `schema/wire.fbs:913`
+            /// * Table `Caches` in the file `schema/wire.fbs:990`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Caches {
                 /// The field `caches` in the table `Caches`
@@ -48456,7 +58659,7 @@ mod root {
             /// The table `Pressure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Pressure` in the file `schema/wire.fbs:918`
+            /// * Table `Pressure` in the file `schema/wire.fbs:995`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Pressure {
                 /// The field `cache` in the table `Pressure`
@@ -49006,7 +59209,7 @@ mod root {
             /// The table `AdoptedFreed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `AdoptedFreed` in the file `schema/wire.fbs:931`
+            /// * Table `AdoptedFreed` in the file `schema/wire.fbs:1008`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct AdoptedFreed {
                 /// The field `tensor` in the table `AdoptedFreed`
@@ -49278,7 +59481,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:935`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:1012`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum ReplyBody {
                 /// The variant of type `Failure` in the union `ReplyBody`
@@ -50903,7 +61106,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:965`
+            /// * Table `Reply` in the file `schema/wire.fbs:1042`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Reply {
                 /// The field `number` in the table `Reply`

@@ -196,7 +196,7 @@ impl World {
     pub(crate) fn cache_connects(&mut self, at: usize) -> Result<(), Violation> {
         let pid = self.caches[at].pid;
         let socket = self.caches[at].line.connect(pid);
-        self.accepted(socket, pid, USER, false).map(|_| ())
+        self.accepted(socket, pid, USER, Door::Users).map(|_| ())
     }
 
     /// Says that there is a cache, or else what is to be said next.

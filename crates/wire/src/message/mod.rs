@@ -7,6 +7,7 @@ mod account;
 mod cache;
 #[cfg(test)]
 mod caps;
+mod counters;
 mod event;
 mod failure;
 mod group;
@@ -24,6 +25,10 @@ mod version;
 
 pub use account::{ResourceUse, UserAccount};
 pub use cache::{CacheGave, CacheInfo, CacheOpen, CacheSlot, Gave, Pressure};
+pub use counters::{
+    Counter, CounterUnit, Counters, Counts, LENGTHS, LENGTHS_NANOSECONDS, RefusalCount,
+    RequestCount,
+};
 pub use event::{Event, EventKind};
 pub use group::{
     GroupDetails, GroupDevice, GroupInfo, GroupJoin, GroupLimit, GroupSet, MemberDevice,

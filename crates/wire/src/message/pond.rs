@@ -2,11 +2,12 @@
 
 use millpond_schema::message as fb;
 
+use super::counters::{read_counters, write_counters};
 use super::list::{Entries, list};
 use super::read::{self, Read, id_to_uuid, text, uuid_to_id};
 use super::session::{read_lease_info, write_lease_info};
 use super::tensor::{read_info, write_info};
-use super::{LeaseInfo, ReplyBody, RequestBody, TensorInfo};
+use super::{Counters, LeaseInfo, ReplyBody, RequestBody, TensorInfo};
 use crate::{Audience, ClientId, Epoch, GpuUuid, HostId, PondId, caps};
 
 pub(super) fn write_collect(unleased_for_ms: Option<u64>, dry_run: bool) -> fb::Collect {
@@ -279,6 +280,10 @@ pub struct Status {
     pub log_file: String,
     /// The model of the configuration that is being loaded; empty means none.
     pub loading: String,
+    /// What has happened since the daemon's start.
+    pub counters: Counters,
+    /// Memory that the daemon itself takes of the machine.
+    pub daemon_resident_bytes: u64,
 }
 
 pub(super) fn write_status(status: &Status) -> fb::Status {
@@ -306,6 +311,8 @@ pub(super) fn write_status(status: &Status) -> fb::Status {
         user_service: status.service.as_ref().is_some_and(|service| service.user),
         log_file: Some(status.log_file.clone()),
         loading: Some(status.loading.clone()),
+        counters: Some(Box::new(write_counters(&status.counters))),
+        daemon_resident_bytes: status.daemon_resident_bytes,
     }
 }
 
@@ -336,6 +343,8 @@ pub(super) fn read_status(status: fb::StatusRef<'_>, entries: &Entries) -> Read<
         service: read_service(&status)?,
         log_file: text("log_file", status.log_file()?)?,
         loading: text("loading", status.loading()?)?,
+        counters: read_counters(status.counters()?, entries)?,
+        daemon_resident_bytes: status.daemon_resident_bytes()?,
     })
 }
 

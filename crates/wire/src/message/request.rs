@@ -177,7 +177,7 @@ pub enum RequestBody {
 }
 
 macro_rules! request_kinds {
-    ($($variant:ident $name:literal $waits:literal $descriptors:literal;)*) => {
+    ($($variant:ident $name:literal $waits:literal $descriptors:literal $reads:literal;)*) => {
         impl RequestBody {
             /// The words for all kinds.
             pub const KINDS: &'static [&'static str] = &[$($name,)*];
@@ -194,6 +194,13 @@ macro_rules! request_kinds {
                 most
             };
 
+            /// The place of its kind among [`Self::KINDS`].
+            #[must_use]
+            pub const fn place(&self) -> usize {
+                enum Place { $($variant,)* }
+                match self { $(RequestBody::$variant { .. } => Place::$variant as usize,)* }
+            }
+
             /// The word for its kind, for logs.
             #[must_use]
             pub const fn name(&self) -> &'static str {
@@ -204,6 +211,12 @@ macro_rules! request_kinds {
             #[must_use]
             pub const fn may_wait(&self) -> bool {
                 match self { $(RequestBody::$variant { .. } => $waits,)* }
+            }
+
+            /// Whether it changes, maps and keeps nothing, so that whoever only watches may ask it.
+            #[must_use]
+            pub const fn only_reads(&self) -> bool {
+                match self { $(RequestBody::$variant { .. } => $reads,)* }
             }
 
             /// How many descriptors come with it.
@@ -220,54 +233,54 @@ macro_rules! request_kinds {
     };
 }
 
-// Kind, word for logs, may wait, descriptors at most.
+// Kind, word for logs, may wait, descriptors at most, only reads.
 request_kinds! {
-    Hello "hello" false 0;
-    Claim "claim" false 0;
-    Goodbye "goodbye" false 0;
-    Ping "ping" false 0;
-    PondStatus "status" true 0;
-    ClientList "client list" true 0;
-    AccountList "account list" false 0;
-    TensorCreate "create" true 0;
-    TensorAdopt "adopt" true 1;
-    TensorGet "get" true 0;
-    TensorHold "hold" false 0;
-    TensorUnhold "unhold" false 0;
-    TensorPeek "peek" false 0;
-    TensorPublish "publish" false 0;
-    TensorMove "move" true 1;
-    MovesExpected "moves expected" false 0;
-    TensorDelete "delete" false 0;
-    TensorInspect "inspect" true 0;
-    TensorList "tensor list" true 0;
-    LeaseRelease "release" false 0;
-    Subscribe "subscribe" false 0;
-    Collect "collect" true 0;
-    Upgrade "upgrade" false 0;
-    StartReport "start report" false 0;
-    VersionStage "stage" true 0;
-    VersionCommit "commit" false 1;
-    VersionGet "version get" true 0;
-    VersionSlabs "version slabs" false 0;
-    VersionPart "version part" true 0;
-    VersionRetire "retire" false 0;
-    VersionRemove "version remove" false 0;
-    VersionInspect "version inspect" true 0;
-    ModelSwap "swap" false 0;
-    ModelList "model list" true 0;
-    GroupSet "group set" true 0;
-    GroupJoin "group join" true 0;
-    GroupList "group list" true 0;
-    GroupInspect "group inspect" true 0;
-    GroupRemove "group remove" true 0;
-    Rename "rename" false 0;
-    CacheOpen "cache open" true 0;
-    CacheClose "cache close" true 0;
-    CacheList "cache list" true 0;
-    CacheWant "cache want" true 0;
-    CacheGave "cache gave" true 0;
-    Unknown "unknown" false 0;
+    Hello "hello" false 0 true;
+    Claim "claim" false 0 false;
+    Goodbye "goodbye" false 0 true;
+    Ping "ping" false 0 true;
+    PondStatus "status" true 0 true;
+    ClientList "client list" true 0 true;
+    AccountList "account list" false 0 true;
+    TensorCreate "create" true 0 false;
+    TensorAdopt "adopt" true 1 false;
+    TensorGet "get" true 0 false;
+    TensorHold "hold" false 0 false;
+    TensorUnhold "unhold" false 0 false;
+    TensorPeek "peek" false 0 false;
+    TensorPublish "publish" false 0 false;
+    TensorMove "move" true 1 false;
+    MovesExpected "moves expected" false 0 false;
+    TensorDelete "delete" false 0 false;
+    TensorInspect "inspect" true 0 true;
+    TensorList "tensor list" true 0 true;
+    LeaseRelease "release" false 0 false;
+    Subscribe "subscribe" false 0 true;
+    Collect "collect" true 0 false;
+    Upgrade "upgrade" false 0 false;
+    StartReport "start report" false 0 false;
+    VersionStage "stage" true 0 false;
+    VersionCommit "commit" false 1 false;
+    VersionGet "version get" true 0 false;
+    VersionSlabs "version slabs" false 0 false;
+    VersionPart "version part" true 0 false;
+    VersionRetire "retire" false 0 false;
+    VersionRemove "version remove" false 0 false;
+    VersionInspect "version inspect" true 0 true;
+    ModelSwap "swap" false 0 false;
+    ModelList "model list" true 0 true;
+    GroupSet "group set" true 0 false;
+    GroupJoin "group join" true 0 false;
+    GroupList "group list" true 0 true;
+    GroupInspect "group inspect" true 0 true;
+    GroupRemove "group remove" true 0 false;
+    Rename "rename" false 0 false;
+    CacheOpen "cache open" true 0 false;
+    CacheClose "cache close" true 0 false;
+    CacheList "cache list" true 0 true;
+    CacheWant "cache want" true 0 false;
+    CacheGave "cache gave" true 0 false;
+    Unknown "unknown" false 0 true;
 }
 
 impl Request {

@@ -157,6 +157,8 @@ pub struct Welcome {
     pub user: u32,
     /// Whether this is the admin socket.
     pub admin: bool,
+    /// Whether this is the socket that shows everything and changes nothing.
+    pub watch: bool,
     /// Counters in the page that comes along; zero if none does.
     pub page_slots: u32,
     /// What proves the client's identity from now on.
@@ -173,6 +175,7 @@ pub(super) fn write_welcome(welcome: &Welcome) -> fb::Welcome {
         tenant: Some(welcome.tenant.clone()),
         user: welcome.user,
         admin: welcome.admin,
+        watch: welcome.watch,
         page_slots: welcome.page_slots,
         token: welcome.token.map(|token| token.to_vec()),
     }
@@ -188,6 +191,7 @@ pub(super) fn read_welcome(welcome: fb::WelcomeRef<'_>) -> Read<Welcome> {
         tenant: text("tenant", welcome.tenant()?)?,
         user: welcome.user()?,
         admin: welcome.admin()?,
+        watch: welcome.watch()?,
         page_slots: welcome.page_slots()?,
         token: welcome.token()?.map(|token| read::bytes16("token", token)).transpose()?,
     })

@@ -2,9 +2,9 @@
 
 use super::{GPU, Sample, id};
 use crate::message::{
-    Claim, ClientInfo, DeviceInfo, Event, EventKind, Hello, HostInfo, LeaseClaim, LeaseInfo,
-    MoverInfo, Proof, ReplyBody, RequestBody, ResourceUse, Service, Status, UserAccount, VERSION,
-    Welcome,
+    Claim, ClientInfo, Counters, Counts, DeviceInfo, Event, EventKind, Hello, HostInfo, LENGTHS,
+    LeaseClaim, LeaseInfo, MoverInfo, Proof, RefusalCount, ReplyBody, RequestBody, RequestCount,
+    ResourceUse, Service, Status, UserAccount, VERSION, Welcome,
 };
 use crate::{
     Audience, ClientId, Epoch, ErrorKind, Failure, Holder, HostId, LeaseId, Mode, PondId, TensorId,
@@ -111,6 +111,30 @@ fn status() -> Status {
         service: Some(Service { unit: "millpond.service".into(), user: true }),
         log_file: "/var/log/millpond.log".into(),
         loading: "net".into(),
+        counters: counters(),
+        daemon_resident_bytes: 11 << 20,
+    }
+}
+
+/// Another number for each counter.
+fn counters() -> Counters {
+    let mut number = 0;
+    let counts = Counts::of(|_| {
+        number += 1;
+        number
+    });
+    let created = RequestCount {
+        kind: "create".into(),
+        answered: 44,
+        refused: 1,
+        nanoseconds: 90_000,
+        by_length: [1, 2, 3, 4, 5, 6, 7, 8, 9],
+    };
+    let pinged = RequestCount { kind: "ping".into(), by_length: [0; LENGTHS], ..created.clone() };
+    Counters {
+        counts,
+        requests: vec![created, pinged],
+        refusals: vec![RefusalCount { kind: ErrorKind::GpuFull, count: 2 }],
     }
 }
 
@@ -145,6 +169,7 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
         tenant: "local".into(),
         user: 1000,
         admin: false,
+        watch: true,
         page_slots: 512,
         token: Some([6; 16]),
     };

@@ -84,6 +84,7 @@ impl Catalog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::owner::Door;
 
     #[test]
     fn only_so_many_names_are_remembered_and_only_for_those_who_may_know() {
@@ -91,7 +92,7 @@ mod tests {
         let caller = |user| Caller {
             owner: Owner { user, group: user, ..owner.clone() },
             groups: [].into(),
-            admin: false,
+            door: Door::Users,
         };
         let mut ended = EndedNames::default();
         for at in 0..2 * KEPT as u64 {

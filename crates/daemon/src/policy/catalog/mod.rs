@@ -230,6 +230,7 @@ mod tests {
 
     use super::*;
     use crate::accounts::AllTerms;
+    use crate::policy::owner::Door;
 
     fn catalog() -> Catalog {
         Catalog::new(Accounts::new(AllTerms::NONE, 0))
@@ -244,7 +245,7 @@ mod tests {
     }
 
     fn caller(user: u32) -> Caller {
-        Caller { owner: owner(user), groups: [].into(), admin: false }
+        Caller { owner: owner(user), groups: [].into(), door: Door::Users }
     }
 
     fn tensor(name: &str) -> Tensor {

@@ -216,14 +216,14 @@ mod tests {
 
     use super::*;
     use crate::accounts::AllTerms;
-    use crate::policy::owner::Owner;
+    use crate::policy::owner::{Door, Owner};
 
     fn owner(user: u32) -> Owner {
         Owner { tenant: "local".into(), user, group: user }
     }
 
     fn caller(user: u32) -> Caller {
-        Caller { owner: owner(user), groups: [].into(), admin: false }
+        Caller { owner: owner(user), groups: [].into(), door: Door::Users }
     }
 
     fn push(kept: &mut Kept, user: u32) {

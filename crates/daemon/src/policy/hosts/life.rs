@@ -53,6 +53,7 @@ impl<P: Ports> Pond<P> {
         let (device, user) = (host.class.device, host.class.owner.user);
         ports.tell_host(id, ToHost::Start { device });
         let text = format!("pid {pid} for user {user} on {device}");
+        self.counts.hosts_started += 1;
         self.happened(ports, EventKind::HostStarted, None, None, Some(user), text);
         self.await_host(ports, id);
     }
@@ -118,6 +119,7 @@ impl<P: Ports> Pond<P> {
             _ => {
                 let text = format!("pid {} died with {lost} tensors", host.pid);
                 tracing::warn!(host = %id, "a host: {text}");
+                self.counts.hosts_lost += 1;
                 (EventKind::HostLost, text)
             }
         };
@@ -163,6 +165,7 @@ impl<P: Ports> Pond<P> {
             }
             let name = tensor.name.clone();
             let user = self.slabs.get(slab).map(|slab| slab.class.owner.user);
+            self.counts.tensors_orphaned += 1;
             self.happened(ports, EventKind::TensorOrphaned, Some(id.into()), name, user, why);
             if let Err(error) = self.delete_now(ports, id, why) {
                 // The next daemon finds no host for it and comes to the same end.

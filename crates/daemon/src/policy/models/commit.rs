@@ -89,6 +89,7 @@ impl<P: Ports> Pond<P> {
         self.version_changed(ports, id);
         let text = format!("{tag}: {}", count(commit.tensors.into(), "tensor"));
         let (on, name) = (Some(id.into()), Some(model.name));
+        self.counts.versions_committed += 1;
         self.happened(ports, EventKind::VersionReady, on, name, Some(user), text);
         if activate {
             let before = self.models.flip(id, None);

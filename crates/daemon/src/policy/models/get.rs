@@ -148,6 +148,7 @@ impl<P: Ports> Pond<P> {
         let Some(version) = self.models.get(id) else { return Err(gone("version", id)) };
         let (user, since_ms) = (client.owner().user, ports.now_ms());
         let begun = Lease { target, mode, since_ms, counted: false, asked };
+        self.counts.leases_granted += u64::from(self.leases.get(client_id, lease).is_none());
         self.leases.begin(&client.account, client_id, lease, begun);
         let token = self.leases.token(client_id, lease, target, mode, user);
         let mut fds: Vec<P::Fd> = version.manifest.iter().cloned().collect();

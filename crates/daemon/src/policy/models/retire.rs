@@ -103,6 +103,7 @@ impl<P: Ports> Pond<P> {
         self.models.drain(id);
         self.version_changed(ports, id);
         let on = Some(id.into());
+        self.counts.versions_retired += 1;
         self.happened(ports, EventKind::VersionDraining, on, Some(name), Some(user), text);
         self.go_if_unused(ports, id);
         Ok(())

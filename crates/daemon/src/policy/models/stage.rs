@@ -186,6 +186,7 @@ impl<P: Ports> Pond<P> {
         self.models.insert(id, version);
         let text = self.staged_text(id, stage.parts.len() - made.len());
         let on = Some(id.into());
+        self.counts.versions_staged += 1;
         self.happened(ports, EventKind::VersionStaged, on, Some(name), Some(owner.user), text);
         // If nobody waits any more, the repeat finds it.
         let Some(by) = by else { return Ok(Answered::Sent) };

@@ -68,6 +68,7 @@ impl<P: Ports> Pond<P> {
         let was_current = self.models.models.get(&key).and_then(|model| model.current) == Some(id);
         let before = self.models.flip(id, Some(token));
         if !was_current {
+            self.counts.rollbacks += u64::from(tag.is_none());
             self.flipped(ports, id, before);
             self.wake_version(ports, id);
         }
@@ -119,6 +120,7 @@ impl<P: Ports> Pond<P> {
             self.version_changed(ports, before);
         }
         let (on, name) = (Some(id.into()), Some(key.name.clone()));
+        self.counts.swaps += 1;
         self.happened(ports, EventKind::ModelSwapped, on, name, Some(user), text);
         self.trim(ports, &key);
     }

@@ -9,7 +9,7 @@ use millpond_wire::{ClientId, ErrorKind, Failure, TensorId, VersionTag, caps};
 use super::Version;
 use super::making::Making;
 use crate::policy::catalog::NameKey;
-use crate::policy::owner::{Caller, Owner};
+use crate::policy::owner::{Caller, Door, Owner};
 use crate::policy::pond::Pond;
 use crate::policy::ports::Ports;
 use crate::policy::slabs::{GRANULARITY, SlabClass};
@@ -154,7 +154,7 @@ impl<P: Ports> Pond<P> {
         let caller = caller.unwrap_or_else(|| Caller {
             owner: owner.clone(),
             groups: [].into(),
-            admin: false,
+            door: Door::Users,
         });
         let on = |version: &&Version<P::Fd>| version.device == making.class.device;
         let versions = self.models.versions.values().filter(on);

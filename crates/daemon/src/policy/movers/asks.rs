@@ -76,6 +76,7 @@ impl<P: Ports> Pond<P> {
             file,
             slab,
             from,
+            told_ms: 0,
             cancelled: false,
             _charges: charges,
         };
@@ -231,6 +232,7 @@ impl<P: Ports> Pond<P> {
         result: Result<Vec<ContentHash>, Failure>,
     ) {
         let bytes = moving.what.bytes;
+        self.counts.moves_failed += u64::from(result.is_err());
         let answer = result.and_then(|hashes| now(ReplyBody::Moved { bytes, hashes }));
         // Who hung up meanwhile asks again.
         let ticket = self.parked.first(Until::Moved(job));

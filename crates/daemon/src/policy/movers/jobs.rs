@@ -33,6 +33,7 @@ impl<P: Ports> Pond<P> {
         let message =
             ToMover::Job(Job { job, epoch: self.identity.epoch, by: moving.by.clone(), work });
         ports.tell_mover(device, message, moving.file.take());
+        moving.told_ms = ports.monotonic_ms();
         if let Some(mover) = self.movers.by_device.get_mut(&device) {
             mover.sent.insert(job, moving);
         }

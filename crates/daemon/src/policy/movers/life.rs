@@ -1,12 +1,12 @@
 //! A mover is started, speaks, hangs, dies, and is replaced.
 
 use millpond_mover::channel::{FromMover, ToMover, Why};
-use millpond_wire::message::{EventKind, MoverInfo};
-use millpond_wire::{ClientId, ErrorKind, Failure, GpuUuid};
+use millpond_wire::message::{Counts, EventKind, MoveWork, MoverInfo, TensorMove};
+use millpond_wire::{ClientId, ErrorKind, Failure, GpuUuid, PiecesKind};
 
 use super::{Mover, Phase};
 use crate::policy::clients::Client;
-use crate::policy::owner::{Caller, LOCAL_TENANT, Owner};
+use crate::policy::owner::{Caller, Door, LOCAL_TENANT, Owner};
 use crate::policy::pond::Pond;
 use crate::policy::ports::Ports;
 
@@ -62,7 +62,7 @@ impl<P: Ports> Pond<P> {
             id,
             Client {
                 // It may have to map anything.
-                caller: Caller { owner, groups: [].into(), admin: true },
+                caller: Caller { owner, groups: [].into(), door: Door::Operator },
                 pid,
                 program: "millpond mover".to_owned(),
                 since_ms: ports.now_ms(),
@@ -79,6 +79,7 @@ impl<P: Ports> Pond<P> {
         mover.client = Some(id);
         mover.moved_bytes = 0;
         let text = format!("pid {pid} for {device}");
+        self.counts.movers_started += 1;
         self.happened(ports, EventKind::MoverStarted, None, None, None, text);
     }
 
@@ -136,6 +137,8 @@ impl<P: Ports> Pond<P> {
             FromMover::Done { job, hashes } => {
                 if let Some(moving) = mover.sent.remove(&job) {
                     mover.moved_bytes = mover.moved_bytes.saturating_add(moving.what.bytes);
+                    let took_ms = ports.monotonic_ms().saturating_sub(moving.told_ms);
+                    count_move(&mut self.counts, &moving.what, took_ms);
                     self.let_job_go(ports, device, &moving, true);
                     self.end_move(ports, (job, &moving), Ok(hashes));
                 }
@@ -232,6 +235,7 @@ impl<P: Ports> Pond<P> {
             self.end_move(ports, (job, &moving), Err(failure));
         }
         if was_lost {
+            self.counts.movers_lost += 1;
             tracing::warn!("the mover of {device} is gone");
         }
         self.tasks_lost(ports, device, "the mover died of it");
@@ -278,5 +282,17 @@ impl<P: Ports> Pond<P> {
             })
         });
         running.collect()
+    }
+}
+
+/// A move is done.
+fn count_move(counts: &mut Counts, what: &TensorMove, took_ms: u64) {
+    counts.moves += 1;
+    counts.moved_bytes = counts.moved_bytes.saturating_add(what.bytes);
+    counts.move_ms = counts.move_ms.saturating_add(took_ms);
+    if matches!(what.work, MoveWork::Pieces { kind: PiecesKind::Load, .. }) {
+        counts.loads += 1;
+        counts.loaded_bytes = counts.loaded_bytes.saturating_add(what.bytes);
+        counts.load_ms = counts.load_ms.saturating_add(took_ms);
     }
 }

@@ -51,6 +51,8 @@ struct Moving<F> {
     from: Option<SlabId>,
     /// For the move and its bytes.
     _charges: [Charge; 2],
+    /// When the mover was told of it.
+    told_ms: u64,
     /// Its client is gone; it ends as soon as the mover has stopped.
     cancelled: bool,
 }

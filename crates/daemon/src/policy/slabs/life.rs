@@ -32,6 +32,7 @@ impl<F: Clone> Slabs<F> {
             self.give_up(ports, id, slab);
             return Err(error.into());
         }
+        self.counts.made.add(bytes);
         self.insert(id, slab);
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! see all of it for ever. So tensors share a slab only with tensors of the same class.
 
 mod class;
+mod counts;
 mod life;
 mod pending;
 mod ranges;
@@ -12,10 +13,12 @@ mod totals;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 
+use millpond_wire::message::Counts;
 use millpond_wire::record::{Record, SlabRecord};
 use millpond_wire::{Backing, ClientId, GpuUuid, HANDLE_BYTES, HostId, SlabId, Transport};
 
 pub(super) use class::{GRANULARITY, SlabClass, SlabSize};
+use counts::SlabCounts;
 pub(super) use pending::{PendingSlab, PendingSlabs};
 use ranges::Ranges;
 pub(super) use totals::Totals;
@@ -80,6 +83,8 @@ pub(super) struct Slab<F> {
     pub orphan: bool,
     /// Tensors in it, deleted ones with leases included.
     pub tensors: u32,
+    /// It has had tensors before.
+    was_used: bool,
     pub tensor_bytes: u64,
     /// A lease on it ended by death: nothing new goes into it.
     pub tainted: bool,
@@ -102,6 +107,7 @@ impl<F> Slab<F> {
             event,
             orphan: false,
             tensors: 0,
+            was_used: false,
             tensor_bytes: 0,
             tainted: false,
             recovered: false,
@@ -123,6 +129,7 @@ impl<F> Slab<F> {
             event: made.event,
             orphan: false,
             tensors: 0,
+            was_used: true,
             tensor_bytes: 0,
             tainted: false,
             recovered: true,
@@ -206,6 +213,7 @@ pub(super) struct Slabs<F> {
     kept: BTreeMap<Home, BTreeSet<SlabId>>,
     /// Memory of hosts that nobody has any more, and that its host does not know of yet.
     unkept: Vec<(HostId, SlabId)>,
+    counts: SlabCounts,
 }
 
 impl<F> Default for Slabs<F> {
@@ -218,6 +226,7 @@ impl<F> Default for Slabs<F> {
             gave_back_ms: None,
             kept: BTreeMap::new(),
             unkept: Vec::new(),
+            counts: SlabCounts::default(),
         }
     }
 }
@@ -271,6 +280,7 @@ impl<F> Slabs<F> {
                 continue;
             }
             if let Some(offset) = slab.ranges.take(bytes, fresh) {
+                self.counts.place_in(slab);
                 self.totals.change(slab, |slab| {
                     slab.tensors += 1;
                     slab.tensor_bytes += bytes;
@@ -288,6 +298,7 @@ impl<F> Slabs<F> {
         };
         let taken = slab.ranges.take(slab.bytes, false).is_some();
         if taken {
+            self.counts.place_in(slab);
             self.totals.change(slab, |slab| {
                 slab.tensors = 1;
                 slab.tensor_bytes = slab.bytes;
@@ -402,7 +413,13 @@ impl<F> Slabs<F> {
     fn give_back(&mut self, id: SlabId, now_ms: u64) -> Option<Slab<F>> {
         let slab = self.remove(id)?;
         self.gave_back_ms = Some(now_ms);
+        self.counts.given_back.add(slab.bytes);
         Some(slab)
+    }
+
+    /// What has become of slabs since this daemon began, among the other counters.
+    pub(super) fn count_into(&self, counts: &mut Counts) {
+        self.counts.count_into(counts);
     }
 
     /// Takes out what hosts are to free.

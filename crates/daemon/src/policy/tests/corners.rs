@@ -189,6 +189,6 @@ fn what_is_held_is_in_the_accounts_also_if_the_driver_shows_no_such_gpu() {
     let (records, held) = (world.records.clone(), world.held.clone());
     let (mut pond, _) = Pond::recover(&mut world, records, held, Epoch(2), LIMITS).unwrap();
     pond.driver_failed(&mut world, "it fell off".into());
-    let devices = pond.status().devices;
+    let devices = pond.status(&world).devices;
     assert_eq!((devices.len(), devices[0].device, devices[0].slab_bytes), (1, GPU, 2 * MIB));
 }

@@ -7,6 +7,7 @@ mod caches;
 mod caps;
 mod collecting;
 mod corners;
+mod counting;
 mod events;
 mod groups;
 mod hang_ups;
@@ -33,6 +34,7 @@ mod renaming;
 mod restart;
 mod sharing;
 mod turns;
+mod watching;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -427,7 +429,7 @@ impl Play {
         self.next_conn += 1;
         let owner = Owner { tenant: self.pond.tenant(tenant), user, group: 100 };
         let pid = 1000 + u32::try_from(conn.0).unwrap();
-        self.pond.connected(conn, owner, &[], false, pid);
+        self.pond.connected(conn, owner, &[], Door::Users, pid);
         conn
     }
 
@@ -463,9 +465,14 @@ impl Play {
 
     /// Somebody at the admin socket.
     fn operator(&mut self) -> ConnId {
-        let conn = self.connect(0);
+        self.through(0, Door::Operator)
+    }
+
+    /// Somebody at another socket than the users'.
+    fn through(&mut self, user: u32, door: Door) -> ConnId {
+        let conn = self.connect(user);
         if let Some(connection) = self.pond.clients.connection_mut(conn) {
-            connection.caller.admin = true;
+            connection.caller.door = door;
         }
         assert!(matches!(self.hello(conn, ClientId::random(), false), ReplyBody::Welcome(_)));
         conn

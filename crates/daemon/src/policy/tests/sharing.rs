@@ -58,9 +58,9 @@ fn only_who_runs_the_pond_says_what_its_start_has_loaded() {
     assert_eq!(play.refused(user, report("net", "net: no")).kind, ErrorKind::Denied);
     let (runs_it, _) = play.client(7);
     assert_eq!(play.ask(runs_it, report("net", "")), ReplyBody::Done);
-    assert_eq!(play.pond.status().loading, "net");
+    assert_eq!(play.pond.status(&play.world).loading, "net");
     assert_eq!(play.ask(runs_it, report("", "net: no such file")), ReplyBody::Done);
-    assert_eq!(play.pond.status().loading, "");
+    assert_eq!(play.pond.status(&play.world).loading, "");
 }
 
 #[test]

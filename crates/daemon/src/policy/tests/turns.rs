@@ -54,7 +54,7 @@ fn times_of_the_longest_steps() {
         }
         let begun = std::time::Instant::now();
         match in_turns {
-            true => drop(play.pond.status()),
+            true => drop(play.pond.status(&play.world)),
             false => assert!(play.pond.slabs.totals_are_right()),
         }
         eprintln!("a status with 100,000 slabs, in turns {in_turns}: {:?}", begun.elapsed());

@@ -157,7 +157,7 @@ impl<P: Ports> Pond<P> {
         }
         let Some(ticket) = self.park(by, Wish::Answer, None) else { return Ok(Answered::Sent) };
         let is_long = weight > self.turns.slice();
-        let waiting = Waiting { ticket, conn: by.conn, is_long, admin: caller.admin, job };
+        let waiting = Waiting { ticket, conn: by.conn, is_long, admin: caller.is_admin(), job };
         self.turns.add(user, waiting, is_begun);
         Ok(Answered::Parked)
     }
