@@ -125,7 +125,7 @@ kill_both() {
     kill -9 $both
 }
 
-ctl start millpond.socket millpond-admin.socket || fail "the socket units start"
+ctl start millpond.socket millpond-admin.socket millpond-watch.socket || fail "the socket units start"
 expect "nobody serves before somebody asks" "$(show ActiveState)" inactive
 hash=$("$PONDTOOL" put kept 3000000 7)
 expect "the first client starts it" "$(show ActiveState)" active
@@ -203,11 +203,11 @@ shut_down() { tail -n 6 "$home/log" | grep -c 'the pond shuts down'; }
 settles "a stop in order" 1 shut_down
 expect "nothing is kept after it" "$(stored)" 0
 expect "the next pond is a new one" "$(field epoch)" 1
-ctl stop millpond.socket millpond-admin.socket millpond.service
+ctl stop millpond.socket millpond-admin.socket millpond-watch.socket millpond.service
 expect "nobody listens" "$([ -e /run/user/0/millpond/sock ] || echo gone)" gone
 
 for set in system:. user:user; do
-    for unit in millpond.service millpond.socket millpond-admin.socket; do
+    for unit in millpond.service millpond.socket millpond-admin.socket millpond-watch.socket; do
         folder=$units/${set#*:}
         said=$(SYSTEMD_UNIT_PATH="$folder:" systemd-analyze verify "--${set%:*}" --man=no "$folder/$unit" 2>&1 |
             grep -v 'Command /usr/bin/millpond is not executable')

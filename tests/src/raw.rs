@@ -35,6 +35,15 @@ impl Raw {
         Self { socket: socket::connect(&folder.join(runtime_dir::ADMIN_SOCKET)).unwrap() }
     }
 
+    /// The same at the socket of those who only watch.
+    ///
+    /// # Panics
+    /// If nobody is there.
+    #[must_use]
+    pub fn connect_watch(folder: &Path) -> Self {
+        Self { socket: socket::connect(&runtime_dir::watch_socket(folder)).unwrap() }
+    }
+
     /// Bytes that were sent and that the daemon has not read.
     ///
     /// # Panics

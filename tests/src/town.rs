@@ -46,6 +46,12 @@ impl Town {
         Some(Self { pond, unix_group })
     }
 
+    /// The number of one of nine users, and of this user's primary group, before there is a pond.
+    #[must_use]
+    pub fn user(which: u32) -> u32 {
+        number(which)
+    }
+
     #[must_use]
     pub fn pond(&self) -> &TestPond {
         &self.pond

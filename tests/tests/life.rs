@@ -201,7 +201,7 @@ fn sigterm_ends_the_pond_in_order() {
             assert_eq!(pond.wait_for_serve(), Some(0), "{}", pond.log());
         }
         assert!(keeper.wait(PATIENCE) && daemon.wait(PATIENCE));
-        for name in ["sock", "admin.sock"] {
+        for name in ["sock", "admin.sock", "watch.sock"] {
             assert!(!pond.runtime_dir().join(name).exists(), "{name}");
         }
         let said = pond.cli(&["status", "--json"]);

@@ -46,5 +46,6 @@ mod ties;
 mod transports;
 mod upgrade;
 mod users;
+mod watching;
 mod weights;
 mod weights_faults;

@@ -38,7 +38,7 @@ fn a_runtime_folder_that_was_removed_is_made_again_whoever_of_the_pond_dies_then
         let said = || pond.log().matches("listening there again").count();
         eventually_equal("the log says so", &(round + 1), said);
         pond.wait_for_keeper();
-        for name in ["lock", "sock", "admin.sock"] {
+        for name in ["lock", "sock", "admin.sock", "watch.sock"] {
             assert!(folder.join(name).exists(), "{name}");
         }
         match round {

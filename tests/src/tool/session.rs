@@ -114,6 +114,16 @@ impl Session {
                 }
                 Ok(String::new())
             }
+            // From now on at the socket of those who only watch.
+            ["watch"] => {
+                self.pond = Some(Pond::builder().watch().connect().map_err(trouble)?);
+                Ok(String::new())
+            }
+            ["names"] => {
+                let tensors = self.pond()?.list("").map_err(trouble)?;
+                let names = tensors.iter().filter_map(|tensor| tensor.name.as_ref());
+                Ok(names.map(ToString::to_string).collect::<Vec<_>>().join(" "))
+            }
             ["connect"] => self.pond().map(|_| String::new()),
             // No destructor, no goodbye: as a program ends that never heard of tidiness.
             ["exit"] => std::process::exit(0),
