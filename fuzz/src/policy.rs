@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use millpond_daemon::policy::{ConnId, DriverFailure, Held, OverLimit, Owner, Pond, PublicWriter};
+use millpond_daemon::policy::{
+    ConnId, Door, DriverFailure, Held, OverLimit, Owner, Pond, PublicWriter,
+};
 use millpond_host::channel::FromHost;
 use millpond_mover::channel::{FromMover, Why};
 use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody, VERSION};

@@ -101,6 +101,16 @@ mod tests {
     use crate::Fields;
 
     #[test]
+    fn the_operators_guide_has_the_table() {
+        let page = include_str!("../../../docs/operations.md");
+        let table = page.split("| counter | counts |").nth(1).unwrap_or_default();
+        let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+        let expected =
+            message::Counts::ALL.iter().map(|it| format!("| `{}` | {} |", it.name, it.describe));
+        assert_eq!(rows.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    }
+
+    #[test]
     fn what_the_table_counts_is_shown_under_its_name() {
         let mut number = 0;
         let counts = message::Counts::of(|_| {

@@ -257,3 +257,36 @@ pub(super) fn remove_sockets(folder: &Path) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pond_that_knows_no_watching_socket_gets_one_for_its_group() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("pond");
+        let group = rustix::process::getegid().as_raw();
+        let config = Config {
+            runtime_dir: Some(folder.clone()),
+            watch_group: group.to_string(),
+            ..Config::default()
+        };
+        let mut holds = Holds::default();
+        open(&folder, &config, &mut holds).unwrap();
+        let mode = |name: &str| {
+            let found = std::fs::symlink_metadata(folder.join(name)).unwrap();
+            (found.mode() & 0o777, found.gid() == group)
+        };
+        assert_eq!(mode(runtime_dir::WATCH_SOCKET), (0o660, true));
+        assert_eq!([mode(runtime_dir::SOCKET).0, mode(runtime_dir::ADMIN_SOCKET).0], [0o600; 2]);
+        assert_eq!(mode("").0, 0o710, "they have to come through");
+        // A keeper of an earlier version has not made it.
+        let lock = holds.remove(&HoldKey::folder_lock());
+        std::fs::remove_file(folder.join(runtime_dir::WATCH_SOCKET)).unwrap();
+        let restored = restore(&config, lock.as_ref(), 1, false).unwrap().unwrap();
+        let names: Vec<&str> = restored.sockets.iter().map(|(name, _)| *name).collect();
+        assert_eq!((names, restored.lock.is_none()), (vec![runtime_dir::WATCH_SOCKET], true));
+        assert_eq!(mode(runtime_dir::WATCH_SOCKET), (0o660, true));
+    }
+}
