@@ -27,8 +27,8 @@ fn daemon_process() {
 fn holds_survive_kills_of_the_daemon() {
     let pond = Pond::start("serve", &[]);
     let first = pond.daemon(1);
-    assert_eq!(first.held.len(), 3, "lock and two sockets: {:?}", first.held);
-    assert_eq!(first.holds.len(), 254);
+    assert_eq!(first.held.len(), 4, "lock and three sockets: {:?}", first.held);
+    assert_eq!(first.holds.len(), 255);
     let mut pid = first.pid;
     for epoch in 2..=4 {
         signal(pid, Signal::KILL);
@@ -50,7 +50,7 @@ fn what_a_dead_daemon_had_queued_counts() {
     signal(dead.keeper_pid, Signal::CONT);
     let next = pond.daemon(2);
     assert_eq!(next.held, dead.holds);
-    assert_eq!(next.held.len(), 255);
+    assert_eq!(next.held.len(), 256);
     assert_eq!(next.journal, "written by a dead daemon", "the last hold of a key wins");
 }
 
@@ -62,7 +62,7 @@ fn replaced_and_dropped_descriptors_are_not_handed_on() {
     let next = pond.daemon(2);
     assert_eq!(next.held, first.holds);
     assert_eq!(next.journal, "compacted");
-    assert_eq!(next.held.len(), 254 - 83);
+    assert_eq!(next.held.len(), 255 - 83);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_daemon_that_leaves_by_itself_is_replaced() {
     let last = pond.daemon(22);
     assert_eq!(last.held, pond.daemon(1).holds);
     pond.until_said(
-        "the daemon died 21 times in a row, 254 are held; the next is started in 10 ms",
+        "the daemon died 21 times in a row, 255 are held; the next is started in 10 ms",
     );
 }
 

@@ -384,8 +384,6 @@ class HostInfo:
 class Counters:
     """What a daemon has counted since its start; the next one, with another epoch, begins with zero."""
 
-    name: int
-    name: int
     leases_granted: int
     leases_claimed: int
     leases_released: int
