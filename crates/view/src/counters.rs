@@ -2,13 +2,13 @@
 
 use millpond_wire::message::{self, LENGTHS_NANOSECONDS};
 
-const MILLISECOND: f64 = 0.001;
-const NANOSECOND: f64 = 1e-9;
+const MILLISECONDS: f64 = 1e3;
+const NANOSECONDS: f64 = 1e9;
 
 /// A time as people and exporters have it. What is lost is far below a millisecond.
 #[expect(clippy::cast_precision_loss, reason = "2^53 nanoseconds are a hundred days of waiting")]
-fn seconds(time: u64, unit: f64) -> f64 {
-    time as f64 * unit
+fn seconds(time: u64, in_a_second: f64) -> f64 {
+    time as f64 / in_a_second
 }
 
 macro_rules! counters_data {
@@ -40,10 +40,10 @@ macro_rules! counters_data {
                 Self {
                     $($number: counts.$number,)*
                     $($bytes: counts.$bytes,)*
-                    $($shown: seconds(counts.$time, MILLISECOND),)*
+                    $($shown: seconds(counts.$time, MILLISECONDS),)*
                     requests: counters.requests.iter().map(RequestCount::from).collect(),
                     refusals: counters.refusals.iter().map(RefusalCount::from).collect(),
-                    lengths_seconds: LENGTHS_NANOSECONDS.map(|it| seconds(it, NANOSECOND)).into(),
+                    lengths_seconds: LENGTHS_NANOSECONDS.map(|it| seconds(it, NANOSECONDS)).into(),
                 }
             }
         }
@@ -73,7 +73,7 @@ impl From<&message::RequestCount> for RequestCount {
             kind: request.kind.clone(),
             answered: request.answered,
             refused: request.refused,
-            seconds: seconds(request.nanoseconds, NANOSECOND),
+            seconds: seconds(request.nanoseconds, NANOSECONDS),
             by_length: request.by_length.into(),
         }
     }
@@ -122,13 +122,14 @@ mod tests {
         for (counter, value) in counts.values() {
             let shown = shown[counter.name].as_f64().unwrap();
             let is = match counter.unit {
-                message::CounterUnit::Milliseconds => seconds(value, MILLISECOND),
+                message::CounterUnit::Milliseconds => seconds(value, MILLISECONDS),
                 _ => seconds(value, 1.0),
             };
             assert!((shown - is).abs() < 1e-12, "{}", counter.name);
         }
         assert_eq!(Counters::FIELDS.len(), message::Counts::ALL.len() + 3);
         let lengths = Counters::from(&counters).lengths_seconds;
-        assert!((lengths[0] - 1e-6).abs() < 1e-12 && (lengths[7] - 10.0).abs() < 1e-9);
+        let words: Vec<String> = lengths.iter().map(|it| format!("{it:?}")).collect();
+        assert_eq!(words, ["1e-6", "1e-5", "0.0001", "0.001", "0.01", "0.1", "1.0", "10.0"]);
     }
 }
