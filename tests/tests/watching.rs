@@ -7,8 +7,8 @@ use std::os::unix::fs::MetadataExt;
 
 use millpond::{Dtype, EventKind, Pond, TensorSpec};
 use millpond_tests::{Options, PATIENCE, Raw, TestPond, Town};
-use millpond_wire::message::{ReplyBody, RequestBody, Target};
-use millpond_wire::{ErrorKind, TensorId};
+use millpond_wire::message::{ReplyBody, RequestBody, Target, TensorGet};
+use millpond_wire::{ErrorKind, LeaseId, Mode, TensorId};
 use serde_json::Value;
 
 /// A pond that the second citizen may watch: every citizen's primary group is their own number.
@@ -35,10 +35,8 @@ fn who_watches_sees_anothers_private_tensor_and_can_neither_get_nor_delete_nor_m
     assert_eq!(watcher.ask("names"), "secret");
     let there = format!("~{}/secret", alice.user);
     for command in [
-        format!("get {there}"),
-        format!("open {there}"),
+        format!("download {there}"),
         format!("delete {there}"),
-        "make mine 16 1".to_owned(),
         "upload mine 16 1".to_owned(),
         "join 1000000".to_owned(),
     ] {
@@ -74,11 +72,14 @@ fn the_watching_socket_gives_root_no_right_either() {
     let collect = RequestBody::Collect { unleased_for_ms: None, dry_run: true };
     let remove = RequestBody::GroupRemove { group: "none".parse().unwrap() };
     let delete = RequestBody::TensorDelete { tensor };
-    for (number, body) in [(2, upgrade), (3, collect), (4, remove), (5, delete)] {
+    let (target, lease, mode) = (Target::Id(tensor), LeaseId(1), Mode::ReadOnly);
+    let get = RequestBody::TensorGet(TensorGet { target, lease, mode, wait_ms: 0 });
+    let peek = RequestBody::TensorPeek(Target::Id(tensor));
+    for (number, body) in (2..).zip([upgrade, collect, remove, delete, get, peek]) {
         let ReplyBody::Failure(failure) = ask(number, body) else { panic!("not refused") };
         assert_eq!(failure.kind, ErrorKind::Denied, "{failure}");
     }
-    let details = ask(6, RequestBody::TensorInspect(Target::Id(tensor)));
+    let details = ask(20, RequestBody::TensorInspect(Target::Id(tensor)));
     assert!(matches!(details, ReplyBody::Details { .. }), "{details:?}");
 }
 
