@@ -125,6 +125,10 @@ kill_both() {
     kill -9 $both
 }
 
+# What is seen at `watch.sock`, and what is answered to a delete there.
+watched() { printf 'watch\nnames\n' | "$PONDTOOL" shell | tail -n 1; }
+deleted() { printf 'watch\ndelete kept\n' | "$PONDTOOL" shell | tail -n 1 | cut -d ' ' -f 1,2; }
+
 ctl start millpond.socket millpond-admin.socket millpond-watch.socket || fail "the socket units start"
 expect "nobody serves before somebody asks" "$(show ActiveState)" inactive
 hash=$("$PONDTOOL" put kept 3000000 7)
@@ -141,6 +145,7 @@ settles "two slabs, a client, a lock of a folder and of a GPU, journal and table
 sleep 1
 kept=$(stored)
 whole "the start"
+expect "nothing is deleted at the watching socket" "$(deleted)" "error denied"
 
 for round in 1 2 3; do
     epoch=$(field epoch) keeper=$(field keeper_pid) pond=$(field daemon_pid)
@@ -166,6 +171,7 @@ for round in 1 2 3; do
     ctl restart millpond.service || fail "a restart"
     rises "a restart, $round" "$epoch"
     whole "a restart $round"
+    expect "who watches sees it after all of that, $round" "$(watched)" "ok kept other"
 done
 expect "no start was too many" "$(show ActiveState)" active
 

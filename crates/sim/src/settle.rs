@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use millpond_daemon::policy::Door;
 use millpond_keeper::channel::KeyView;
 use millpond_wire::message::{
     ClientInfo, ModelInfo, Reply, ReplyBody, Request, RequestBody, Status, TensorInfo,

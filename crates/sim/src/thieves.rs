@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use millpond_daemon::policy::Door;
 use millpond_wire::ErrorKind;
 use millpond_wire::message::{Hello, Proof, Reply, ReplyBody, Request, RequestBody};
 

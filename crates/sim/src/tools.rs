@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use millpond_daemon::policy::Door;
 use millpond_wire::message::{
     GroupJoin, GroupLimit, GroupSet, Reply, ReplyBody, Request, RequestBody,
 };

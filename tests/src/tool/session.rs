@@ -122,7 +122,9 @@ impl Session {
             ["names"] => {
                 let tensors = self.pond()?.list("").map_err(trouble)?;
                 let names = tensors.iter().filter_map(|tensor| tensor.name.as_ref());
-                Ok(names.map(ToString::to_string).collect::<Vec<_>>().join(" "))
+                let mut names: Vec<String> = names.map(ToString::to_string).collect();
+                names.sort();
+                Ok(names.join(" "))
             }
             ["connect"] => self.pond().map(|_| String::new()),
             // No destructor, no goodbye: as a program ends that never heard of tidiness.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use millpond_client_core::{Answer, Ask, Call, Ended, Handshake, Next, Received, Session, Verdict};
+use millpond_daemon::policy::Door;
 use millpond_wire::message::{Reply, ReplyBody, Request, RequestBody};
 use millpond_wire::{ClientId, ErrorKind};
 
