@@ -219,6 +219,13 @@ macro_rules! request_kinds {
                 match self { $(RequestBody::$variant { .. } => $reads,)* }
             }
 
+            /// The kinds that only read, under the names of the schema.
+            #[cfg(test)]
+            pub(super) fn reading() -> Vec<&'static str> {
+                let all = [$((stringify!($variant), $reads),)*].into_iter();
+                all.filter(|(_, reads)| *reads).map(|(name, _)| name).collect()
+            }
+
             /// How many descriptors come with it.
             #[must_use]
             pub fn descriptors(&self) -> usize {

@@ -295,3 +295,17 @@ fn a_message_cannot_say_more_entries_than_it_has_bytes_for() {
     let few = Reply::decode(&folded(1, 5)).unwrap();
     assert!(matches!(few.body, ReplyBody::Clients(clients) if clients[0].leases.len() == 5));
 }
+
+#[test]
+fn the_page_says_which_requests_are_for_watching() {
+    let page = include_str!("../../../../docs/protocol.md");
+    let section = page.split("### Watching\n").nth(1).unwrap().split("\n### ").next().unwrap();
+    let list = section.split("\n\n").find(|part| part.starts_with("`Hello`")).unwrap();
+    let mut listed: Vec<&str> = list.split('`').skip(1).step_by(2).collect();
+    listed.sort_unstable();
+    let mut expected = RequestBody::reading();
+    // What nobody knows is answered so.
+    expected.retain(|name| *name != "Unknown");
+    expected.sort_unstable();
+    assert_eq!(listed, expected);
+}
