@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 
 use millpond_wire::message::{
     Claim, GroupJoin, GroupLimit, GroupSet, LeaseClaim, Life, MoveWork, PartSpec, Rename,
-    RequestBody, Target, TensorAdopt, TensorCreate, TensorGet, TensorHold, TensorMove,
-    TensorPage, TensorPublish, VersionCommit, VersionGet, VersionStage, WAIT_FOREVER,
+    RequestBody, Target, TensorAdopt, TensorCreate, TensorGet, TensorHold, TensorMove, TensorPage,
+    TensorPublish, VersionCommit, VersionGet, VersionStage, WAIT_FOREVER,
 };
 use millpond_wire::{
     Audience, ClientId, ContentHash, Dtype, GroupName, HANDLE_BYTES, LeaseId, Mode, Shape,
