@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 
 use millpond_wire::message::{
     Claim, GroupJoin, GroupLimit, GroupSet, LeaseClaim, Life, MoveWork, PartSpec, Rename,
-    RequestBody, Target, TensorAdopt, TensorCreate, TensorGet, TensorHold, TensorMove,
-    TensorPage, TensorPublish, VersionCommit, VersionGet, VersionStage, WAIT_FOREVER,
+    RequestBody, Target, TensorAdopt, TensorCreate, TensorGet, TensorHold, TensorMove, TensorPage,
+    TensorPublish, VersionCommit, VersionGet, VersionStage, WAIT_FOREVER,
 };
 use millpond_wire::{
     Audience, ClientId, ContentHash, Dtype, GroupName, HANDLE_BYTES, LeaseId, Mode, Shape,
@@ -237,7 +237,10 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) 
             name: name(decide),
             replace: decide.flag(),
         }),
-        8 => RequestBody::TensorDelete { tensor: tensor(decide) },
+        8 => match decide.flag() {
+            false => RequestBody::TensorDelete { tensor: tensor(decide) },
+            true => RequestBody::TensorDeleteIfUnused { tensor: tensor(decide) },
+        },
         9 => RequestBody::TensorInspect(target(decide)),
         10 => RequestBody::LeaseRelease {
             leases: (0..decide.below(4)).map(|_| lease(decide)).collect(),

@@ -274,6 +274,8 @@ fn exception(
         value.setattr("requested", failure.and_then(|failure| failure.requested_bytes))?;
         value.setattr("free", failure.and_then(|failure| failure.free_bytes))?;
         value.setattr("capacity", failure.and_then(|failure| failure.capacity_bytes))?;
+    }
+    if matches!(kind, ErrorKind::GpuFull | ErrorKind::InUse) {
         let holders = failure.map(|failure| failure.holders.as_slice()).unwrap_or_default();
         let holders: Vec<Holder> = holders.iter().map(Holder::of).collect();
         value.setattr("holders", PyTuple::new(py, holders)?)?;

@@ -122,8 +122,15 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
         capacity_bytes: Some(5),
         ended_ago_ms: Some(7),
         holders: vec![
-            Holder { user: 0, bytes: 5, tensors: 1, cache: None },
-            Holder { user: 7, bytes: 4, tensors: 0, cache: Some("'kv' of engine (pid 7)".into()) },
+            Holder { user: 0, bytes: 5, tensors: 1, cache: None, pid: None },
+            Holder {
+                user: 7,
+                bytes: 4,
+                tensors: 0,
+                cache: Some("'kv' of engine (pid 7)".into()),
+                pid: None,
+            },
+            Holder { user: 8, bytes: 3, tensors: 1, cache: None, pid: Some(8) },
         ],
         ..Failure::new(ErrorKind::GpuFull, "full").hint("delete something")
     }
