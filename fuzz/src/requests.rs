@@ -237,10 +237,7 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) 
             name: name(decide),
             replace: decide.flag(),
         }),
-        8 => match decide.flag() {
-            false => RequestBody::TensorDelete { tensor: tensor(decide) },
-            true => RequestBody::TensorDeleteIfUnused { tensor: tensor(decide) },
-        },
+        8 => RequestBody::TensorDelete { tensor: tensor(decide) },
         9 => RequestBody::TensorInspect(target(decide)),
         10 => RequestBody::LeaseRelease {
             leases: (0..decide.below(4)).map(|_| lease(decide)).collect(),
@@ -319,6 +316,7 @@ fn other(kind: u8, decide: &mut Bytes<'_>) -> RequestBody {
         _ if decide.flag() => {
             RequestBody::MovesExpected { device: decide.flag().then_some(GPU), name: None }
         }
+        _ if decide.flag() => RequestBody::TensorDeleteUnused { tensor: tensor(decide) },
         _ => RequestBody::Unknown,
     }
 }

@@ -127,13 +127,13 @@ fn what_lives_longer_hides_nothing_that_is_over() {
 /// FreeCUDABuffer was refused while an access was outstanding, and a client that had crashed kept
 /// its access for ever.
 #[test]
-fn a_delete_if_unused_is_refused_with_who_has_it_until_that_process_is_gone() {
+fn what_is_used_is_refused_with_who_has_it_until_that_process_is_gone() {
     let pond = TestPond::start(Options::giving_back());
     let mut maker = pond.worker();
     let hash = maker.ask(&format!("put x {BYTES} 1"));
     let mut reader = pond.worker();
     reader.ask("get x");
-    let remove = ["rm", "x", "--if-unused", "--json"];
+    let remove = ["rm", "x", "--unused", "--json"];
     for restarted in [false, true] {
         if restarted {
             pond.kill_daemon();
@@ -146,10 +146,10 @@ fn a_delete_if_unused_is_refused_with_who_has_it_until_that_process_is_gone() {
         assert_eq!(reader.ask("hash x"), hash, "nothing has happened to it");
         assert!(is_there(&pond, "x"));
     }
-    let plain = pond.cli(&["rm", "x", "--if-unused"]);
+    let plain = pond.cli(&["rm", "x", "--unused"]);
     assert!(plain.stderr.contains(&format!("process {}", reader.pid())), "{plain:?}");
     // Also by its own process, until it has let go.
-    assert!(reader.try_ask("delete-if-unused x").unwrap_err().starts_with("in_use"));
+    assert!(reader.try_ask("delete-unused x").unwrap_err().starts_with("in_use"));
     let mut other = pond.worker();
     other.ask("get x");
     let dead = reader.pid();
@@ -160,24 +160,24 @@ fn a_delete_if_unused_is_refused_with_who_has_it_until_that_process_is_gone() {
         clients.iter().all(|client| client.pid != dead).then_some(())
     });
     // What it has dropped itself is given back first: no flush, no waiting.
-    other.ask("delete-if-unused x");
+    other.ask("delete-unused x");
     eventually_equal("slab bytes", &0, || pond.accounts().slab_bytes);
     assert_eq!(pond.cli(&remove).code, Some(3));
 }
 
 #[test]
-fn rm_if_unused_removes_what_it_can_and_is_not_for_versions() {
+fn rm_unused_removes_what_it_can_and_is_not_for_versions() {
     let pond = TestPond::start(Options::new());
     let mut holder = pond.worker();
     for name in ["acts/a", "acts/b", "acts/c"] {
         holder.ask(&format!("put {name} {BYTES} 1"));
     }
     holder.ask("get acts/b");
-    let said = pond.cli(&["rm", "acts/", "--yes", "--if-unused"]);
+    let said = pond.cli(&["rm", "acts/", "--yes", "--unused"]);
     assert_eq!((said.code, said.stdout.as_str()), (Some(22), "acts/a\nacts/c\n"), "{said:?}");
     assert!(is_there(&pond, "acts/b"));
     holder.ask("model make m v1 1 1");
-    let said = pond.cli(&["rm", "m", "--if-unused"]);
+    let said = pond.cli(&["rm", "m", "--unused"]);
     assert_eq!(said.code, Some(2), "{said:?}");
     assert!(said.stderr.contains("m@v1"), "{said:?}");
 }

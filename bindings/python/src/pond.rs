@@ -155,12 +155,12 @@ impl Pond {
     }
 
     /// Deletes a tensor: no new leases, and the memory goes when the last one has ended. With
-    /// `if_unused` it raises `InUse` instead while anybody has one, this process included.
-    #[pyo3(signature = (name, *, if_unused=false))]
-    fn delete(&self, py: Python<'_>, name: &Bound<'_, PyAny>, if_unused: bool) -> PyResult<()> {
+    /// `unused` it raises `InUse` instead while anybody has one, this process included.
+    #[pyo3(signature = (name, *, unused=false))]
+    fn delete(&self, py: Python<'_>, name: &Bound<'_, PyAny>, unused: bool) -> PyResult<()> {
         let target = convert::target(name)?;
-        ask(py, || match if_unused {
-            true => self.pond.delete_if_unused(target),
+        ask(py, || match unused {
+            true => self.pond.delete_unused(target),
             false => self.pond.delete(target),
         })
     }

@@ -220,7 +220,7 @@ impl Pond {
     /// # Errors
     /// `in_use`, with the processes in [`Error::holders`]; `not_found`, `denied`, and what else the
     /// pond answers.
-    pub fn delete_if_unused(&self, target: impl IntoTarget) -> Result<()> {
+    pub fn delete_unused(&self, target: impl IntoTarget) -> Result<()> {
         let tensor = match target.into_target()? {
             Target::Id(tensor) => tensor,
             // By identity, as a delete.
@@ -230,7 +230,7 @@ impl Pond {
         if core.link.lock().session.leases().are_on(tensor) {
             core.retire.flush(self.handle.config.link.request_timeout);
         }
-        core.link.ask_done("a deletion", RequestBody::TensorDeleteIfUnused { tensor })
+        core.link.ask_done("a deletion", RequestBody::TensorDeleteUnused { tensor })
     }
 
     /// Gives a tensor another name. Leases and mappings stay as they are.

@@ -82,8 +82,8 @@ impl Session {
                 false => Err(wrong("the retire list does not become empty")),
             },
             ["delete", name] => self.pond()?.delete(name).map_err(trouble).map(|()| String::new()),
-            ["delete-if-unused", name] => {
-                self.pond()?.delete_if_unused(name).map_err(trouble).map(|()| String::new())
+            ["delete-unused", name] => {
+                self.pond()?.delete_unused(name).map_err(trouble).map(|()| String::new())
             }
             ["used"] => self.used(),
             ["idle", count] => {

@@ -1508,8 +1508,8 @@ class Pond:
         Exists
             The name is taken.
         """
-    def delete(self, name: str | Tensor | TensorInfo, *, if_unused: bool = False) -> None:
-        """Deletes a tensor: no new leases, and the memory goes when the last one has ended. With ``if_unused``
+    def delete(self, name: str | Tensor | TensorInfo, *, unused: bool = False) -> None:
+        """Deletes a tensor: no new leases, and the memory goes when the last one has ended. With ``unused``
         nothing happens and `InUse` is raised while anybody has one, this process included."""
     def list(self, prefix: str = "") -> _list[TensorInfo]:
         """Every tensor shared with the caller whose name begins so."""
@@ -1751,7 +1751,7 @@ def adopt(
     share: Audience = "user",
     copy: bool = False,
 ) -> Tensor: ...
-def delete(name: str | Tensor | TensorInfo, *, if_unused: bool = False) -> None: ...
+def delete(name: str | Tensor | TensorInfo, *, unused: bool = False) -> None: ...
 def list(prefix: str = "") -> _list[TensorInfo]: ...
 def info(name: str | Tensor | TensorInfo) -> TensorInfo: ...
 def status() -> Status: ...

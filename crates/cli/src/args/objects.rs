@@ -69,7 +69,7 @@ Examples:
   millpond rm acts/x acts/y
   millpond rm acts/ --dry-run         show what would go
   millpond rm 'acts/*' --yes
-  millpond rm acts/x --if-unused      not while a program has it
+  millpond rm acts/x --unused         not while a program has it
   millpond rm model:net               where a tensor is called `net` too")]
 pub struct RemoveArgs {
     /// Names, prefixes that end in `/`, or patterns such as `'acts/*'`
@@ -90,9 +90,9 @@ pub struct ConsentArgs {
     /// Only show what would be removed
     #[arg(short = 'n', long)]
     pub dry_run: bool,
-    /// Refuse tensors that a program has a lease or a hold on
+    /// Only what nobody uses: refuse tensors that a program has a lease or a hold on
     #[arg(long)]
-    pub if_unused: bool,
+    pub unused: bool,
 }
 
 /// Rename a tensor or a model

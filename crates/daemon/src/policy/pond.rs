@@ -217,7 +217,7 @@ impl<P: Ports> Pond<P> {
             RequestBody::TensorDelete { tensor } => {
                 self.delete(ports, &caller, tensor, Unless::Never)
             }
-            RequestBody::TensorDeleteIfUnused { tensor } => {
+            RequestBody::TensorDeleteUnused { tensor } => {
                 self.delete(ports, &caller, tensor, Unless::InUse)
             }
             RequestBody::TensorInspect(target) => self.inspect(ports, by, &caller, &target),

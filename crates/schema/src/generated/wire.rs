@@ -6402,8 +6402,8 @@ mod root {
             pub struct TensorDelete {
                 /// The field `tensor` in the table `TensorDelete`
                 pub tensor: ::core::option::Option<self::Id>,
-                /// The field `if_unused` in the table `TensorDelete`
-                pub if_unused: bool,
+                /// The field `unused` in the table `TensorDelete`
+                pub unused: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -6411,7 +6411,7 @@ mod root {
                 fn default() -> Self {
                     Self {
                         tensor: ::core::default::Default::default(),
-                        if_unused: false,
+                        unused: false,
                     }
                 }
             }
@@ -6427,17 +6427,17 @@ mod root {
                 pub fn create(
                     builder: &mut ::planus::Builder,
                     field_tensor: impl ::planus::WriteAsOptional<self::Id>,
-                    field_if_unused: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_unused: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
-                    let prepared_if_unused = field_if_unused.prepare(builder, &false);
+                    let prepared_unused = field_unused.prepare(builder, &false);
 
                     let mut table_writer: ::planus::table_writer::TableWriter<8> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
                     }
-                    if prepared_if_unused.is_some() {
+                    if prepared_unused.is_some() {
                         table_writer.write_entry::<bool>(1);
                     }
 
@@ -6446,10 +6446,8 @@ mod root {
                             if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
                                 object_writer.write::<_, _, 16>(&prepared_tensor);
                             }
-                            if let ::core::option::Option::Some(prepared_if_unused) =
-                                prepared_if_unused
-                            {
-                                object_writer.write::<_, _, 1>(&prepared_if_unused);
+                            if let ::core::option::Option::Some(prepared_unused) = prepared_unused {
+                                object_writer.write::<_, _, 1>(&prepared_unused);
                             }
                         });
                     }
@@ -6487,7 +6485,7 @@ mod root {
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorDelete> {
-                    TensorDelete::create(builder, self.tensor, self.if_unused)
+                    TensorDelete::create(builder, self.tensor, self.unused)
                 }
             }
 
@@ -6518,10 +6516,10 @@ mod root {
             }
 
             impl<T0> TensorDeleteBuilder<(T0,)> {
-                /// Setter for the [`if_unused` field](TensorDelete#structfield.if_unused).
+                /// Setter for the [`unused` field](TensorDelete#structfield.unused).
                 #[inline]
                 #[allow(clippy::type_complexity)]
-                pub fn if_unused<T1>(self, value: T1) -> TensorDeleteBuilder<(T0, T1)>
+                pub fn unused<T1>(self, value: T1) -> TensorDeleteBuilder<(T0, T1)>
                 where
                     T1: ::planus::WriteAsDefault<bool, bool>,
                 {
@@ -6529,13 +6527,13 @@ mod root {
                     TensorDeleteBuilder((v0, value))
                 }
 
-                /// Sets the [`if_unused` field](TensorDelete#structfield.if_unused) to the default value.
+                /// Sets the [`unused` field](TensorDelete#structfield.unused) to the default value.
                 #[inline]
                 #[allow(clippy::type_complexity)]
-                pub fn if_unused_as_default(
+                pub fn unused_as_default(
                     self,
                 ) -> TensorDeleteBuilder<(T0, ::planus::DefaultValue)> {
-                    self.if_unused(::planus::DefaultValue)
+                    self.unused(::planus::DefaultValue)
                 }
             }
 
@@ -6607,13 +6605,11 @@ mod root {
                     self.0.access(0, "TensorDelete", "tensor")
                 }
 
-                /// Getter for the [`if_unused` field](TensorDelete#structfield.if_unused).
+                /// Getter for the [`unused` field](TensorDelete#structfield.unused).
                 #[inline]
-                pub fn if_unused(&self) -> ::planus::Result<bool> {
+                pub fn unused(&self) -> ::planus::Result<bool> {
                     ::core::result::Result::Ok(
-                        self.0
-                            .access(1, "TensorDelete", "if_unused")?
-                            .unwrap_or(false),
+                        self.0.access(1, "TensorDelete", "unused")?.unwrap_or(false),
                     )
                 }
             }
@@ -6624,7 +6620,7 @@ mod root {
                     if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
                         f.field("tensor", &field_tensor);
                     }
-                    f.field("if_unused", &self.if_unused());
+                    f.field("unused", &self.unused());
                     f.finish()
                 }
             }
@@ -6636,7 +6632,7 @@ mod root {
                 fn try_from(value: TensorDeleteRef<'a>) -> ::planus::Result<Self> {
                     ::core::result::Result::Ok(Self {
                         tensor: value.tensor()?.map(::core::convert::Into::into),
-                        if_unused: ::core::convert::TryInto::try_into(value.if_unused()?)?,
+                        unused: ::core::convert::TryInto::try_into(value.unused()?)?,
                     })
                 }
             }

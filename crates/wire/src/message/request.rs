@@ -68,7 +68,7 @@ pub enum RequestBody {
     },
     /// The same, refused while anybody has a lease or a hold on it. Travels as
     /// [`RequestBody::TensorDelete`] with a flag.
-    TensorDeleteIfUnused {
+    TensorDeleteUnused {
         tensor: TensorId,
     },
     TensorInspect(Target),
@@ -244,7 +244,7 @@ request_kinds! {
     TensorMove "move" true 1;
     MovesExpected "moves expected" false 0;
     TensorDelete "delete" false 0;
-    TensorDeleteIfUnused "delete if unused" false 0;
+    TensorDeleteUnused "delete if unused" false 0;
     TensorInspect "inspect" true 0;
     TensorList "tensor list" true 0;
     LeaseRelease "release" false 0;
@@ -336,7 +336,7 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         R::TensorDelete { tensor } => {
             B::TensorDelete(Box::new(tensor::write_delete(*tensor, false)))
         }
-        R::TensorDeleteIfUnused { tensor } => {
+        R::TensorDeleteUnused { tensor } => {
             B::TensorDelete(Box::new(tensor::write_delete(*tensor, true)))
         }
         R::TensorInspect(target) => B::TensorInspect(Box::new(tensor::write_inspect(target))),

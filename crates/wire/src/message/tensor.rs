@@ -267,15 +267,15 @@ pub(super) fn read_publish(publish: fb::TensorPublishRef<'_>) -> Read<TensorPubl
     })
 }
 
-pub(super) fn write_delete(tensor: TensorId, if_unused: bool) -> fb::TensorDelete {
-    fb::TensorDelete { tensor: Some(uuid_to_id(tensor.0)), if_unused }
+pub(super) fn write_delete(tensor: TensorId, unused: bool) -> fb::TensorDelete {
+    fb::TensorDelete { tensor: Some(uuid_to_id(tensor.0)), unused }
 }
 
 pub(super) fn read_delete(delete: fb::TensorDeleteRef<'_>) -> Read<RequestBody> {
     let tensor = TensorId(read::uuid("tensor", delete.tensor()?)?);
-    Ok(match delete.if_unused()? {
+    Ok(match delete.unused()? {
         false => RequestBody::TensorDelete { tensor },
-        true => RequestBody::TensorDeleteIfUnused { tensor },
+        true => RequestBody::TensorDeleteUnused { tensor },
     })
 }
 

@@ -43,7 +43,7 @@ fn run(
         }
     }
     work.in_order();
-    if consent.if_unused {
+    if consent.unused {
         work.only_tensors()?;
     }
     if consent.dry_run {
@@ -52,7 +52,7 @@ fn run(
     if !consent.yes && !work.objects.is_empty() {
         work.ask(printer)?;
     }
-    work.remove(&pond, &there, consent.if_unused, printer)
+    work.remove(&pond, &there, consent.unused, printer)
 }
 
 /// What is to go.
@@ -86,7 +86,7 @@ impl Work {
     fn only_tensors(&self) -> Outcome {
         let is_version = |object: &&Object| matches!(object, Object::Version(_));
         let Some(version) = self.objects.iter().find(is_version) else { return Ok(()) };
-        let message = format!("'{}' is a version: --if-unused is for tensors", version.name());
+        let message = format!("'{}' is a version: --unused is for tensors", version.name());
         let hint = "without it, readers keep a removed version until they let go; `tensor rm` and \
                     `tensor:NAME` mean tensors alone";
         Err(Report::new(Code::Usage, message).hint(hint).into())
@@ -138,13 +138,13 @@ impl Work {
         mut self,
         pond: &Pond,
         there: &Inventory,
-        if_unused: bool,
+        unused: bool,
         printer: &Printer,
     ) -> Outcome {
         let mut removed = Vec::new();
         for object in &self.objects {
             let gone = match object {
-                Object::Tensor(info) if if_unused => pond.delete_if_unused(info.tensor),
+                Object::Tensor(info) if unused => pond.delete_unused(info.tensor),
                 Object::Tensor(info) => pond.delete(info.tensor),
                 Object::Version(info) if self.is_whole(info, there) => {
                     pond.remove_version(info.version)
@@ -162,7 +162,7 @@ impl Work {
             }
         }
         // As of the listing: what is refused while it is used was not used any more.
-        let is_held = |object: &&Object| object.users() > 0 && !if_unused;
+        let is_held = |object: &&Object| object.users() > 0 && !unused;
         let held: Vec<&Object> = removed.iter().filter(is_held).collect();
         let bytes = held.iter().map(|object| object.bytes()).sum();
         if printer.is_json() {

@@ -13,7 +13,7 @@ fn zeroed(name: &str) -> TensorCreate {
 impl Play {
     fn refused_delete(&mut self, conn: ConnId, tensor: TensorId) -> Failure {
         let records = self.world.records.len();
-        let failure = self.delete_if_unused(conn, tensor).expect_err("it is used");
+        let failure = self.delete_unused(conn, tensor).expect_err("it is used");
         assert_eq!(self.world.records.len(), records, "a refusal changes nothing");
         failure
     }
@@ -32,13 +32,13 @@ fn what_nobody_uses_is_gone_at_once_and_a_repeat_gets_the_same_answer() {
     let (conn, _) = play.client(1);
     let (info, _) = play.create(conn, zeroed("x"));
     play.world.did.clear();
-    play.delete_if_unused(conn, info.tensor).unwrap();
+    play.delete_unused(conn, info.tensor).unwrap();
     assert!(!play.exists(info.tensor));
-    assert_eq!(play.world.did[0], Did::Journal("tensor deleted"), "journal, then reply");
-    play.delete_if_unused(conn, info.tensor).unwrap();
+    assert_eq!(play.world.did[0], Did::Journal("deleted"), "journal, then reply");
+    play.delete_unused(conn, info.tensor).unwrap();
     play.restart();
     let (conn, _) = play.client(1);
-    play.delete_if_unused(conn, info.tensor).unwrap();
+    play.delete_unused(conn, info.tensor).unwrap();
     play.check_held();
 }
 
@@ -70,7 +70,7 @@ fn a_lease_refuses_also_ones_own_and_the_refusal_names_every_process_once() {
     for lease in [1, 2] {
         play.release(other, lease);
         play.release(owner, lease);
-        let left = play.delete_if_unused(owner, info.tensor);
+        let left = play.delete_unused(owner, info.tensor);
         assert_eq!(left.is_ok(), lease == 2, "{left:?}");
     }
     assert!(!play.exists(info.tensor));
@@ -86,7 +86,7 @@ fn the_end_of_a_process_makes_what_it_had_unused() {
     play.pond.hung_up(&mut play.world, reader);
     assert_eq!(play.refused_delete(owner, info.tensor).kind, ErrorKind::InUse, "it lives");
     play.pond.process_gone(&mut play.world, client);
-    play.delete_if_unused(owner, info.tensor).unwrap();
+    play.delete_unused(owner, info.tensor).unwrap();
     assert!(!play.exists(info.tensor));
     play.check_held();
 }
@@ -120,7 +120,7 @@ fn what_was_deleted_and_is_still_used_is_in_use() {
     assert_eq!(play.refused_delete(conn, info.tensor).kind, ErrorKind::InUse);
     play.delete(conn, info.tensor);
     play.release(conn, 1);
-    play.delete_if_unused(conn, info.tensor).unwrap();
+    play.delete_unused(conn, info.tensor).unwrap();
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn after_a_restart_nobody_is_taken_for_gone_who_has_not_claimed() {
             assert_eq!(play.refused_delete(other, info.tensor).kind, ErrorKind::InUse);
             play.release(conn, 1);
         }
-        play.delete_if_unused(other, info.tensor).unwrap();
+        play.delete_unused(other, info.tensor).unwrap();
         assert!(!play.exists(info.tensor));
         play.check_held();
     }

@@ -551,8 +551,8 @@ impl Play {
         assert_eq!(self.ask(conn, RequestBody::TensorDelete { tensor }), ReplyBody::Done);
     }
 
-    fn delete_if_unused(&mut self, conn: ConnId, tensor: TensorId) -> Result<(), Failure> {
-        match self.ask(conn, RequestBody::TensorDeleteIfUnused { tensor }) {
+    fn delete_unused(&mut self, conn: ConnId, tensor: TensorId) -> Result<(), Failure> {
+        match self.ask(conn, RequestBody::TensorDeleteUnused { tensor }) {
             ReplyBody::Done => Ok(()),
             ReplyBody::Failure(failure) => Err(failure),
             other => panic!("no answer to a delete: {other:?}"),
