@@ -130,11 +130,14 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
                 cache: Some("'kv' of engine (pid 7)".into()),
                 pid: None,
             },
-            Holder { user: 8, bytes: 3, tensors: 1, cache: None, pid: Some(8) },
         ],
         ..Failure::new(ErrorKind::GpuFull, "full").hint("delete something")
     }
     .limit("limits.clients_per_user", 4, 3);
+    let in_use = Failure {
+        holders: vec![Holder { user: 8, bytes: 3, tensors: 1, cache: None, pid: Some(9) }],
+        ..Failure::new(ErrorKind::InUse, "in use")
+    };
     let resource = ResourceUse {
         name: "clients".into(),
         key: "limits.clients_per_user".into(),
@@ -188,6 +191,7 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
         Event { kind: EventKind::Draining, target: None, name: None, user: None, ..event.clone() };
     vec![
         ("failure", ReplyBody::Failure(failure)),
+        ("failure-in-use", ReplyBody::Failure(in_use)),
         ("failure-bare", ReplyBody::Failure(Failure::new(ErrorKind::NotFound, "no"))),
         ("done", ReplyBody::Done),
         ("welcome", ReplyBody::Welcome(welcome)),
