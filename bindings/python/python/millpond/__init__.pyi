@@ -195,6 +195,9 @@ class Retired(Error):
 class InUse(Error):
     """Processes use it; end them and repeat."""
 
+    holders: tuple[Holder, ...]
+    """Who uses the tensor that was not deleted for that, each with its ``pid``."""
+
 class DriverError(Error):
     """The GPU driver is missing, or refused."""
 
@@ -229,12 +232,13 @@ class MoverError(Error):
 
 @final
 class Holder:
-    """Who holds memory of a full GPU."""
+    """Who holds memory of a full GPU, or uses a tensor."""
 
     user: int
     bytes: int
     tensors: int
     cache: str | None
+    pid: int | None
 
 @final
 class TensorInfo:
@@ -1504,8 +1508,9 @@ class Pond:
         Exists
             The name is taken.
         """
-    def delete(self, name: str | Tensor | TensorInfo) -> None:
-        """Deletes a tensor: no new leases, and the memory goes when the last one has ended."""
+    def delete(self, name: str | Tensor | TensorInfo, *, unused: bool = False) -> None:
+        """Deletes a tensor: no new leases, and the memory goes when the last one has ended. With ``unused``
+        nothing happens and `InUse` is raised while anybody has one, this process included."""
     def list(self, prefix: str = "") -> _list[TensorInfo]:
         """Every tensor shared with the caller whose name begins so."""
     def info(self, name: str | Tensor | TensorInfo) -> TensorInfo:
@@ -1746,7 +1751,7 @@ def adopt(
     share: Audience = "user",
     copy: bool = False,
 ) -> Tensor: ...
-def delete(name: str | Tensor | TensorInfo) -> None: ...
+def delete(name: str | Tensor | TensorInfo, *, unused: bool = False) -> None: ...
 def list(prefix: str = "") -> _list[TensorInfo]: ...
 def info(name: str | Tensor | TensorInfo) -> TensorInfo: ...
 def status() -> Status: ...

@@ -66,6 +66,11 @@ pub enum RequestBody {
     TensorDelete {
         tensor: TensorId,
     },
+    /// The same, refused while anybody has a lease or a hold on it. Travels as
+    /// [`RequestBody::TensorDelete`] with a flag.
+    TensorDeleteUnused {
+        tensor: TensorId,
+    },
     TensorInspect(Target),
     /// Every tensor that is shared with the caller, or a page of them.
     TensorList {
@@ -239,6 +244,7 @@ request_kinds! {
     TensorMove "move" true 1;
     MovesExpected "moves expected" false 0;
     TensorDelete "delete" false 0;
+    TensorDeleteUnused "delete if unused" false 0;
     TensorInspect "inspect" true 0;
     TensorList "tensor list" true 0;
     LeaseRelease "release" false 0;
@@ -327,7 +333,12 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         R::TensorUnhold(hold) => B::TensorUnhold(Box::new(tensor::write_unhold(hold))),
         R::TensorPeek(target) => B::TensorPeek(Box::new(tensor::write_peek(target))),
         R::TensorPublish(publish) => B::TensorPublish(Box::new(tensor::write_publish(publish))),
-        R::TensorDelete { tensor } => B::TensorDelete(Box::new(tensor::write_delete(*tensor))),
+        R::TensorDelete { tensor } => {
+            B::TensorDelete(Box::new(tensor::write_delete(*tensor, false)))
+        }
+        R::TensorDeleteUnused { tensor } => {
+            B::TensorDelete(Box::new(tensor::write_delete(*tensor, true)))
+        }
         R::TensorInspect(target) => B::TensorInspect(Box::new(tensor::write_inspect(target))),
         R::TensorList { prefix, page } => {
             B::TensorList(Box::new(tensor::write_list(prefix, *page)))

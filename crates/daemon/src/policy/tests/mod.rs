@@ -7,6 +7,7 @@ mod caches;
 mod caps;
 mod collecting;
 mod corners;
+mod deleting;
 mod events;
 mod groups;
 mod hang_ups;
@@ -548,6 +549,14 @@ impl Play {
 
     fn delete(&mut self, conn: ConnId, tensor: TensorId) {
         assert_eq!(self.ask(conn, RequestBody::TensorDelete { tensor }), ReplyBody::Done);
+    }
+
+    fn delete_unused(&mut self, conn: ConnId, tensor: TensorId) -> Result<(), Failure> {
+        match self.ask(conn, RequestBody::TensorDeleteUnused { tensor }) {
+            ReplyBody::Done => Ok(()),
+            ReplyBody::Failure(failure) => Err(failure),
+            other => panic!("no answer to a delete: {other:?}"),
+        }
     }
 
     fn release(&mut self, conn: ConnId, lease: u64) {
