@@ -18,7 +18,10 @@ from typing import IO, Any, Generic, Literal, Protocol, TypeVar, final
 
 import numpy as _numpy
 import torch as _torch
+from cuda.core import Buffer as _Buffer
 from typing_extensions import CapsuleType, Self
+
+from .cuda_core import PondMemoryResource as PondMemoryResource
 
 __version__: str
 
@@ -719,6 +722,9 @@ class View:
         """A torch tensor of the same memory. Torch does not keep read-only apart: in-place writes
         to read-only memory fault on the GPU (and end the process on the software driver);
         ``clone()`` first."""
+    def buffer(self, *, allow_readonly: bool = False) -> _Buffer:
+        """A cuda.core ``Buffer`` of the same memory: the same as ``millpond.cuda_core.buffer(self)``. It cannot
+        say that memory is read-only: a read-only tensor raises ``ReadOnlyError`` unless ``allow_readonly``."""
     def tobytes(self) -> _bytes:
         """A copy of its bytes."""
     def copy_(self, source: Any) -> Self:
