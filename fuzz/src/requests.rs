@@ -316,6 +316,7 @@ fn other(kind: u8, decide: &mut Bytes<'_>) -> RequestBody {
         _ if decide.flag() => {
             RequestBody::MovesExpected { device: decide.flag().then_some(GPU), name: None }
         }
+        _ if decide.flag() => RequestBody::TensorDeleteUnused { tensor: tensor(decide) },
         _ => RequestBody::Unknown,
     }
 }

@@ -90,7 +90,7 @@ fn tensors_that_come_and_go() {
     worker.ask("put first 1000 1");
     pond.control().delete("first").unwrap();
     eventually_equal("slabs", &0, || pond.accounts().slabs);
-    let (physical, before) = (pond.physical(), Rest::of(&pond));
+    let (before, physical) = (Rest::of(&pond), pond.physical());
     for round in 0..3 {
         worker.ask(&format!("many batch{round} 100 70000"));
         worker.ask("drop-all");

@@ -34,6 +34,7 @@ mod models;
 mod movers;
 mod moves;
 mod page;
+mod parity;
 mod pool;
 mod retire;
 mod siege;

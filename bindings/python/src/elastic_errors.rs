@@ -136,5 +136,5 @@ fn holder(py: Python<'_>, one: &millpond::engine::Holder) -> PyResult<Holder> {
     };
     let is_user = one.name == format!("user {user}");
     let cache = (!is_user).then(|| one.name.clone());
-    Ok(Holder(view::Holder { user, bytes: one.bytes, tensors: 0, cache }))
+    Ok(Holder(view::Holder { user, bytes: one.bytes, tensors: 0, cache, pid: None }))
 }

@@ -19,6 +19,9 @@ const MODULE: &str = "millpond";
 /// What an elastic cache says about memory that it did not get.
 const ELASTIC: [&str; 4] = ["verdict", "asked_bytes", "limit_bytes", "used_bytes"];
 
+/// Kinds whose errors say who holds or uses the memory.
+const HAS_HOLDERS: [ErrorKind; 2] = [ErrorKind::GpuFull, ErrorKind::InUse];
+
 /// What is caught on its own although its kind has a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Special {
@@ -121,6 +124,8 @@ fn class(
         for unknown in ["requested", "free", "capacity"].iter().chain(&ELASTIC) {
             members.set_item(unknown, py.None())?;
         }
+    }
+    if HAS_HOLDERS.contains(&kind) {
         members.set_item("holders", PyTuple::empty(py))?;
     }
     members.set_item("__module__", MODULE)?;
@@ -274,6 +279,8 @@ fn exception(
         value.setattr("requested", failure.and_then(|failure| failure.requested_bytes))?;
         value.setattr("free", failure.and_then(|failure| failure.free_bytes))?;
         value.setattr("capacity", failure.and_then(|failure| failure.capacity_bytes))?;
+    }
+    if HAS_HOLDERS.contains(&kind) {
         let holders = failure.map(|failure| failure.holders.as_slice()).unwrap_or_default();
         let holders: Vec<Holder> = holders.iter().map(Holder::of).collect();
         value.setattr("holders", PyTuple::new(py, holders)?)?;

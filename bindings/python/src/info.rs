@@ -6,24 +6,31 @@ use crate::shown::{info_class, visible};
 
 view::holder_fields!(
     info_class,
-    /// Who holds memory of a full GPU.
+    /// Who holds memory of a full GPU, or uses a tensor.
     Holder(view::Holder) {
         #[new]
-        #[pyo3(signature = (user, bytes, tensors, cache=None))]
-        fn new(user: u32, bytes: u64, tensors: u32, cache: Option<String>) -> Self {
-            Self(view::Holder { user, bytes, tensors, cache })
+        #[pyo3(signature = (user, bytes, tensors, cache=None, pid=None))]
+        fn new(
+            user: u32,
+            bytes: u64,
+            tensors: u32,
+            cache: Option<String>,
+            pid: Option<u32>,
+        ) -> Self {
+            Self(view::Holder { user, bytes, tensors, cache, pid })
         }
 
         /// An error that names holders can travel to another process.
-        fn __getnewargs__(&self) -> (u32, u64, u32, Option<String>) {
-            (self.0.user, self.0.bytes, self.0.tensors, self.0.cache.clone())
+        fn __getnewargs__(&self) -> (u32, u64, u32, Option<String>, Option<u32>) {
+            (self.0.user, self.0.bytes, self.0.tensors, self.0.cache.clone(), self.0.pid)
         }
 
         fn __repr__(&self) -> String {
-            let view::Holder { user, bytes, tensors, cache } = &self.0;
-            match cache {
-                Some(cache) => format!("Holder(user={user}, bytes={bytes}, cache={cache:?})"),
-                None => format!("Holder(user={user}, bytes={bytes}, tensors={tensors})"),
+            let view::Holder { user, bytes, tensors, cache, pid } = &self.0;
+            match (cache, pid) {
+                (Some(cache), _) => format!("Holder(user={user}, bytes={bytes}, cache={cache:?})"),
+                (None, Some(pid)) => format!("Holder(user={user}, bytes={bytes}, pid={pid})"),
+                (None, None) => format!("Holder(user={user}, bytes={bytes}, tensors={tensors})"),
             }
         }
     }

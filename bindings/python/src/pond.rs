@@ -154,10 +154,15 @@ impl Pond {
         Adopt { pond: &self.pond, name, audience, copy }.run(tensor, &self.counters)
     }
 
-    /// Deletes a tensor: no new leases, and the memory goes when the last one has ended.
-    fn delete(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Deletes a tensor: no new leases, and the memory goes when the last one has ended. With
+    /// `unused` it raises `InUse` instead while anybody has one, this process included.
+    #[pyo3(signature = (name, *, unused=false))]
+    fn delete(&self, py: Python<'_>, name: &Bound<'_, PyAny>, unused: bool) -> PyResult<()> {
         let target = convert::target(name)?;
-        ask(py, || self.pond.delete(target))
+        ask(py, || match unused {
+            true => self.pond.delete_unused(target),
+            false => self.pond.delete(target),
+        })
     }
 
     /// Every tensor shared with the caller whose name begins so.

@@ -211,6 +211,13 @@ impl View {
         views(slf.py(), "as_torch", (slf,))
     }
 
+    /// A cuda.core `Buffer` of the same memory.
+    #[pyo3(signature = (*, allow_readonly=false))]
+    fn buffer<'py>(slf: &Bound<'py, Self>, allow_readonly: bool) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().memory(slf.py())?;
+        views(slf.py(), "as_buffer", (slf, allow_readonly))
+    }
+
     /// A copy of its bytes.
     fn tobytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let memory = self.memory(py)?;

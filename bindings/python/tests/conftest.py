@@ -16,7 +16,7 @@ _FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="millpond-py-"))
 GPU = bool(os.environ.get("MILLPOND_TEST_GPU"))
 # What needs memory that the host can reach, and what needs memory that it cannot.
 _GPU_ONLY = ("test_gpu.py", "test_elastic_gpu.py", "test_pool_gpu.py", "test_transports_gpu.py")
-_ON_GPUS = (*_GPU_ONLY, "test_torch_models.py")
+_ON_GPUS = (*_GPU_ONLY, "test_cuda_core.py", "test_torch_models.py")
 _ALL = sorted(path.name for path in pathlib.Path(__file__).parent.glob("test_*.py"))
 collect_ignore = [one for one in _ALL if one not in _ON_GPUS] if GPU else [*_GPU_ONLY]
 # Before the first import of the package: the driver reads its environment once.

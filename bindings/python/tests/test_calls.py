@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import pickle
 import subprocess
 import threading
 import time
@@ -124,6 +125,22 @@ def test_what_nobody_uses_is_given_back(name):
     assert name not in [one.name for one in millpond.gc(3600, dry_run=True).tensors]
     millpond.delete(name)
     assert millpond.gc().slabs >= 0
+
+
+def test_a_delete_of_what_is_used_is_refused_and_names_the_process(name):
+    millpond.put(name, b"abcd")
+    with millpond.get(name):
+        with pytest.raises(millpond.InUse) as refused:
+            millpond.delete(name, unused=True)
+        (holder,) = refused.value.holders
+        assert (holder.pid, holder.user, holder.bytes) == (os.getpid(), os.getuid(), 4)
+        assert f"pid={os.getpid()}" in repr(holder)
+        assert pickle.loads(pickle.dumps(holder)).pid == holder.pid
+        assert millpond.info(name).state == "ready"
+    # What was let go of is given back first.
+    millpond.delete(name, unused=True)
+    with pytest.raises(millpond.NotFound):
+        millpond.info(name)
 
 
 def test_events_are_followed_and_filtered(name):

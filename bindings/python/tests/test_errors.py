@@ -119,6 +119,7 @@ def test_an_error_that_is_made_in_python_has_what_others_have(name):
     assert type(caught.value.similar) is type(millpond.NotFound("x").similar) is type(millpond.Error.similar)
     full = millpond.GpuFull("x")
     assert (full.requested, full.free, full.capacity, full.holders) == (None, None, None, ())
+    assert millpond.InUse("x").holders == ()
 
 
 def test_hints_name_arguments_and_never_flags(name, model, tmp_path):

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use millpond_wire::LeaseId;
 use millpond_wire::message::{LeaseClaim, ReplyBody};
+use millpond_wire::{LeaseId, LeaseTarget};
 
 /// Set when the pond does not know a lease any more.
 pub type Lost = Arc<AtomicBool>;
@@ -75,6 +75,13 @@ impl Leases {
     /// Every lease that the pond has not confirmed the end of.
     pub fn held(&self) -> impl Iterator<Item = &LeaseClaim> {
         self.held.values().map(|entry| &entry.claim)
+    }
+
+    /// Whether one of them is on this.
+    #[must_use]
+    pub fn are_on(&self, target: impl Into<LeaseTarget>) -> bool {
+        let target = target.into();
+        self.held().any(|claim| claim.target == target)
     }
 
     /// A new daemon does not know these: mapped they stay, but nobody protects them. Returns those

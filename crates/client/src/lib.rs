@@ -174,6 +174,8 @@ mod pages {
     struct GettingStarted;
     #[doc = include_str!("../../../docs/rust-client.md")]
     struct RustClient;
+    #[doc = include_str!("../../../docs/from-cuda-ipc-memory-manager.md")]
+    struct FromCudaIpcMemoryManager;
     #[doc = include_str!("../../../docs/elastic.md")]
     struct Elastic;
     #[doc = include_str!("../../../docs/pool.md")]

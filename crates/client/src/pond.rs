@@ -212,6 +212,27 @@ impl Pond {
         self.core().link.ask_done("a deletion", RequestBody::TensorDelete { tensor })
     }
 
+    /// Deletes a tensor that nobody uses: its memory is free at once. While anybody has a lease or a
+    /// hold on it, this process included, nothing changes.
+    ///
+    /// What this process has dropped is given back first, as by [`Pond::flush`].
+    ///
+    /// # Errors
+    /// `in_use`, with the processes in [`Error::holders`]; `not_found`, `denied`, and what else the
+    /// pond answers.
+    pub fn delete_unused(&self, target: impl IntoTarget) -> Result<()> {
+        let tensor = match target.into_target()? {
+            Target::Id(tensor) => tensor,
+            // By identity, as a delete.
+            name @ Target::Name(_) => self.inspect(name)?.info.tensor,
+        };
+        let core = self.core();
+        if core.link.lock().session.leases().are_on(tensor) {
+            core.retire.flush(self.handle.config.link.request_timeout);
+        }
+        core.link.ask_done("a deletion", RequestBody::TensorDeleteUnused { tensor })
+    }
+
     /// Gives a tensor another name. Leases and mappings stay as they are.
     ///
     /// # Errors

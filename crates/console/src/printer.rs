@@ -258,9 +258,12 @@ impl Printer {
             let size = units::bytes(holder.bytes);
             let user = crate::users::name(holder.user);
             let tensors = units::count(u64::from(holder.tensors), "tensor");
-            let place =
-                holder.cache.as_ref().map_or(tensors, |cache| format!("cache {}", harmless(cache)));
-            write_stderr(format_args!("  held by {user}: {size} in {place}\n"));
+            let place = match (&holder.cache, holder.pid) {
+                (Some(cache), _) => format!("{size} in cache {}", harmless(cache)),
+                (None, Some(pid)) => format!("process {pid}"),
+                (None, None) => format!("{size} in {tensors}"),
+            };
+            write_stderr(format_args!("  held by {user}: {place}\n"));
         }
         if let Some(hint) = &report.failure.hint {
             let title = self.paint_if(self.color_stderr, Tone::Hint, "hint");

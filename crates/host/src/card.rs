@@ -6,16 +6,15 @@ use millpond_cuda::sys::Status;
 use millpond_cuda::{Context, CudaError, DeviceUuid, Driver, IpcEvent, LinearMemory, Nvml};
 use millpond_wire::GpuUuid;
 
-use crate::channel::{Handle, NO_EVENT, SLAB_UNIT_BYTES};
+use crate::channel::{Handle, NO_EVENT};
 use crate::error::HostError;
 use crate::memory::{Handles, Memory, NotMade};
 
-/// A GPU with a context, and what the next allocation needs, made while nobody waited.
+/// A GPU with a context.
 pub(crate) struct Card {
     context: Context,
-    spare_event: RefCell<Option<(IpcEvent, Handle)>>,
-    /// The smallest slab, which most are. It counts as part of the context: whoever pays for the host pays for it.
-    spare_block: RefCell<Option<(Block, Handles)>>,
+    /// An event for the next allocation, made while nobody waited.
+    spare: RefCell<Option<(IpcEvent, Handle)>>,
 }
 
 /// Memory, and the event by which its users tell each other what they have queued.
@@ -30,26 +29,20 @@ impl Card {
     pub(crate) fn open(driver: &Driver, device: GpuUuid) -> Result<(Card, u64), HostError> {
         let device = driver.device_by_uuid(DeviceUuid(device.0))?;
         let context = Context::primary(&device)?;
-        let card =
-            Card { context, spare_event: RefCell::default(), spare_block: RefCell::default() };
-        card.prepare();
         let context_bytes = own_bytes(driver, device.uuid()).unwrap_or(0);
-        Ok((card, context_bytes))
-    }
-
-    fn make(&self, bytes: u64) -> Result<(Block, Handles), NotMade> {
-        let memory = LinearMemory::alloc(&self.context, bytes)
-            .map_err(|error| NotMade { error, freed: false })?;
-        match self.finish(&memory) {
-            Ok((event, handles)) => Ok((Block { memory, _event: event }, handles)),
-            // The memory is dropped here.
-            Err(error) => Err(NotMade { error, freed: true }),
-        }
+        Ok((Card { context, spare: RefCell::default() }, context_bytes))
     }
 
     /// What memory gets before others may have it.
-    fn finish(&self, memory: &LinearMemory) -> Result<(Option<IpcEvent>, Handles), CudaError> {
-        let spare = self.spare_event.borrow_mut().take();
+    fn finish(
+        &self,
+        memory: &LinearMemory,
+        zero: bool,
+    ) -> Result<(Option<IpcEvent>, Handles), CudaError> {
+        if zero {
+            memory.fill(0)?;
+        }
+        let spare = self.spare.borrow_mut().take();
         let (event, event_handle) = match spare.map_or_else(|| self.event(), Ok) {
             Ok((event, handle)) => (Some(event), handle),
             // Its users wait for their work themselves then.
@@ -71,28 +64,20 @@ impl Memory for Card {
     type Block = Block;
 
     fn allocate(&self, bytes: u64, zero: bool) -> Result<(Block, Handles), NotMade> {
-        let spare = match bytes {
-            SLAB_UNIT_BYTES => self.spare_block.borrow_mut().take(),
-            _ => None,
-        };
-        let (block, handles) = spare.map_or_else(|| self.make(bytes), Ok)?;
-        if zero {
-            // The memory is dropped where it cannot be written.
-            block.memory.fill(0).map_err(|error| NotMade { error, freed: true })?;
+        let memory = LinearMemory::alloc(&self.context, bytes)
+            .map_err(|error| NotMade { error, freed: false })?;
+        match self.finish(&memory, zero) {
+            Ok((event, handles)) => Ok((Block { memory, _event: event }, handles)),
+            // The memory is dropped here.
+            Err(error) => Err(NotMade { error, freed: true }),
         }
-        Ok((block, handles))
     }
 
     fn prepare(&self) {
-        // What cannot be made is tried again when it is needed, and says then what is wrong. Nobody has a
-        // handle of a block that was given up here.
-        if self.spare_block.borrow().is_none() {
-            let block = self.make(SLAB_UNIT_BYTES).ok();
-            *self.spare_block.borrow_mut() = block;
-        }
-        if self.spare_event.borrow().is_none() {
-            let event = self.event().ok();
-            *self.spare_event.borrow_mut() = event;
+        let mut spare = self.spare.borrow_mut();
+        if spare.is_none() {
+            // What cannot be made is tried again when it is needed, and says then what is wrong.
+            *spare = self.event().ok();
         }
     }
 

@@ -55,7 +55,7 @@ impl From<&millpond_wire::ReachedLimit> for ReachedLimit {
 }
 
 data! { $
-    /// An owner of memory of a full GPU.
+    /// An owner of memory of a full GPU, or a user of a tensor.
     pub struct Holder as holder_fields {
         /// User id.
         user: u32,
@@ -65,13 +65,15 @@ data! { $
         tensors: u32,
         /// The cache that holds the bytes, and its process, where it is no slab.
         cache: Option<String>,
+        /// The process, where it is about one tensor that is in use.
+        pid: Option<u32>,
     }
 }
 
 impl From<&millpond_wire::Holder> for Holder {
     fn from(holder: &millpond_wire::Holder) -> Self {
-        let millpond_wire::Holder { user, bytes, tensors, cache } = holder.clone();
-        Self { user, bytes, tensors, cache }
+        let millpond_wire::Holder { user, bytes, tensors, cache, pid } = holder.clone();
+        Self { user, bytes, tensors, cache, pid }
     }
 }
 

@@ -104,7 +104,7 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// Who holds memory, for the error that says a GPU is full.
+/// Who holds memory, for the errors that say that a GPU is full or a tensor in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// The owner's user id.
@@ -114,6 +114,8 @@ pub struct Holder {
     pub tensors: u32,
     /// The cache that holds it, and its process, where it is no slab.
     pub cache: Option<String>,
+    /// The process, where it is about one tensor.
+    pub pid: Option<u32>,
 }
 
 /// An answer that says no: what happened, to what, and the way out.
@@ -133,7 +135,7 @@ pub struct Failure {
     pub free_bytes: Option<u64>,
     /// The pond's capacity on the GPU, where memory was short.
     pub capacity_bytes: Option<u64>,
-    /// Who holds the rest, largest first.
+    /// Who holds the rest, largest first; or who uses the tensor that was not deleted for that.
     pub holders: Vec<Holder>,
     /// The time since an object of that name ended, where that is why it is not found.
     pub ended_ago_ms: Option<u64>,

@@ -82,6 +82,9 @@ impl Session {
                 false => Err(wrong("the retire list does not become empty")),
             },
             ["delete", name] => self.pond()?.delete(name).map_err(trouble).map(|()| String::new()),
+            ["delete-unused", name] => {
+                self.pond()?.delete_unused(name).map_err(trouble).map(|()| String::new())
+            }
             ["used"] => self.used(),
             ["idle", count] => {
                 let folder = std::env::var_os(runtime_dir::ENVIRONMENT).unwrap_or_default();

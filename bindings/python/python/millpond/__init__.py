@@ -119,6 +119,9 @@ _TYPES = (
     "Transport",
 )
 
+# What is made of cuda.core's own classes.
+_OF_CUDA_CORE = ("PondMemoryResource",)
+
 
 def __getattr__(name):
     if name == "aio":
@@ -126,6 +129,11 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module("millpond.aio")
+    if name in _OF_CUDA_CORE:
+        # It needs a package that is not there everywhere, and says which.
+        from . import cuda_core
+
+        return getattr(cuda_core, name)
     if name in _TYPES:
         from . import _annotations
 
@@ -134,4 +142,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_TYPES})
+    return sorted({*globals(), *_TYPES, *_OF_CUDA_CORE})

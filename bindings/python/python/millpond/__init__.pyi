@@ -18,7 +18,10 @@ from typing import IO, Any, Generic, Literal, Protocol, TypeVar, final
 
 import numpy as _numpy
 import torch as _torch
+from cuda.core import Buffer as _Buffer
 from typing_extensions import CapsuleType, Self
+
+from .cuda_core import PondMemoryResource as PondMemoryResource
 
 __version__: str
 
@@ -195,6 +198,9 @@ class Retired(Error):
 class InUse(Error):
     """Processes use it; end them and repeat."""
 
+    holders: tuple[Holder, ...]
+    """Who uses the tensor that was not deleted for that, each with its ``pid``."""
+
 class DriverError(Error):
     """The GPU driver is missing, or refused."""
 
@@ -229,12 +235,13 @@ class MoverError(Error):
 
 @final
 class Holder:
-    """Who holds memory of a full GPU."""
+    """Who holds memory of a full GPU, or uses a tensor."""
 
     user: int
     bytes: int
     tensors: int
     cache: str | None
+    pid: int | None
 
 @final
 class TensorInfo:
@@ -795,6 +802,9 @@ class View:
         """A torch tensor of the same memory. Torch does not keep read-only apart: in-place writes
         to read-only memory fault on the GPU (and end the process on the software driver);
         ``clone()`` first."""
+    def buffer(self, *, allow_readonly: bool = False) -> _Buffer:
+        """A cuda.core ``Buffer`` of the same memory: the same as ``millpond.cuda_core.buffer(self)``. It cannot
+        say that memory is read-only: a read-only tensor raises ``ReadOnlyError`` unless ``allow_readonly``."""
     def tobytes(self) -> _bytes:
         """A copy of its bytes."""
     def copy_(self, source: Any) -> Self:
@@ -1584,8 +1594,9 @@ class Pond:
         Exists
             The name is taken.
         """
-    def delete(self, name: str | Tensor | TensorInfo) -> None:
-        """Deletes a tensor: no new leases, and the memory goes when the last one has ended."""
+    def delete(self, name: str | Tensor | TensorInfo, *, unused: bool = False) -> None:
+        """Deletes a tensor: no new leases, and the memory goes when the last one has ended. With ``unused``
+        nothing happens and `InUse` is raised while anybody has one, this process included."""
     def list(self, prefix: str = "") -> _list[TensorInfo]:
         """Every tensor shared with the caller whose name begins so."""
     def info(self, name: str | Tensor | TensorInfo) -> TensorInfo:
@@ -1826,7 +1837,7 @@ def adopt(
     share: Audience = "user",
     copy: bool = False,
 ) -> Tensor: ...
-def delete(name: str | Tensor | TensorInfo) -> None: ...
+def delete(name: str | Tensor | TensorInfo, *, unused: bool = False) -> None: ...
 def list(prefix: str = "") -> _list[TensorInfo]: ...
 def info(name: str | Tensor | TensorInfo) -> TensorInfo: ...
 def status() -> Status: ...

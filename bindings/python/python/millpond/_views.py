@@ -149,6 +149,12 @@ def as_jax(view):
     return jax.numpy.from_dlpack(view)
 
 
+def as_buffer(view, allow_readonly):
+    from . import cuda_core
+
+    return cuda_core.buffer(view, allow_readonly=allow_readonly)
+
+
 def _is_numbers(source):
     """Whether it has values but no bytes: a number, or a list of numbers or of lists."""
     return isinstance(source, (bool, int, float, complex, list, tuple))

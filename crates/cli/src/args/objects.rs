@@ -69,6 +69,7 @@ Examples:
   millpond rm acts/x acts/y
   millpond rm acts/ --dry-run         show what would go
   millpond rm 'acts/*' --yes
+  millpond rm acts/x --unused         not while a program has it
   millpond rm model:net               where a tensor is called `net` too")]
 pub struct RemoveArgs {
     /// Names, prefixes that end in `/`, or patterns such as `'acts/*'`
@@ -89,6 +90,9 @@ pub struct ConsentArgs {
     /// Only show what would be removed
     #[arg(short = 'n', long)]
     pub dry_run: bool,
+    /// Only what nobody uses: refuse tensors that a program has a lease or a hold on
+    #[arg(long)]
+    pub unused: bool,
 }
 
 /// Rename a tensor or a model

@@ -165,6 +165,7 @@ Where a name means more than one tensor, it asks first. Without a terminal it th
 Examples:
   millpond tensor rm acts/x acts/y
   millpond tensor rm acts/ --yes
+  millpond tensor rm acts/x --unused
   millpond tensor rm 'a*' --dry-run")]
 pub struct RmArgs {
     /// Names, prefixes that end in `/`, patterns, UUIDs or their first digits

@@ -212,7 +212,7 @@ mod tests {
         let failure = Failure {
             similar: vec!["acts/y".into()],
             free_bytes: Some(5),
-            holders: vec![Holder { user: 7, bytes: 9, tensors: 1, cache: None }],
+            holders: vec![Holder { user: 7, bytes: 9, tensors: 1, cache: None, pid: None }],
             ..Failure::new(ErrorKind::GpuFull, "full").hint("delete something")
         };
         let error = Error::from(failure);

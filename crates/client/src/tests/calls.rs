@@ -271,6 +271,9 @@ fn a_name_is_resolved_before_it_is_deleted() {
     let deleted = RequestBody::TensorDelete { tensor: id };
     assert_eq!(pond.seen().iter().filter(|(_, body)| *body == deleted).count(), 2);
     assert_eq!(pond.seen().len(), 4, "hello, one inspection, two deletions");
+    client.delete_unused("acts/x").unwrap();
+    let (_, last) = pond.seen().pop().unwrap();
+    assert_eq!(last, RequestBody::TensorDeleteUnused { tensor: id });
 }
 
 #[test]

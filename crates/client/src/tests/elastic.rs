@@ -210,7 +210,8 @@ fn shortage() -> ReplyBody {
     let mut failure = Failure::new(ErrorKind::GpuFull, "no room");
     failure.capacity_bytes = Some(10 * PAGE);
     failure.free_bytes = Some(PAGE);
-    let holder = Holder { user: 5, bytes: 9 * PAGE, tensors: 0, cache: Some("'other'".into()) };
+    let holder =
+        Holder { user: 5, bytes: 9 * PAGE, tensors: 0, cache: Some("'other'".into()), pid: None };
     failure.holders = vec![holder];
     ReplyBody::Failure(failure)
 }

@@ -20,6 +20,7 @@
 mod addresses;
 mod alone;
 mod arrays;
+mod asked_above;
 mod capture;
 mod child;
 mod contexts;

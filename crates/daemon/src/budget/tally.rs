@@ -65,8 +65,8 @@ impl Tally {
 pub fn holders(slabs: impl Iterator<Item = (u32, u64, u32)>) -> Vec<Holder> {
     let mut by_user: BTreeMap<u32, Holder> = BTreeMap::new();
     for (user, bytes, tensors) in slabs {
-        let holder =
-            by_user.entry(user).or_insert(Holder { user, bytes: 0, tensors: 0, cache: None });
+        let none = Holder { user, bytes: 0, tensors: 0, cache: None, pid: None };
+        let holder = by_user.entry(user).or_insert(none);
         holder.bytes = holder.bytes.saturating_add(bytes);
         holder.tensors = holder.tensors.saturating_add(tensors);
     }

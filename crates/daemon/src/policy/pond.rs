@@ -13,6 +13,7 @@ use super::caps::{Caps, CapsTold};
 use super::catalog::{Catalog, Tensor};
 use super::clients::Clients;
 use super::complaints::Complaints;
+use super::delete::Unless;
 use super::events::Events;
 use super::gpus::Gpus;
 use super::groups::{GroupReading, GroupWork, OwnedGroups};
@@ -233,7 +234,12 @@ impl<P: Ports> Pond<P> {
             RequestBody::TensorUnhold(hold) => self.unhold(ports, &caller, &hold),
             RequestBody::TensorPeek(target) => self.peek(ports, &caller, &target),
             RequestBody::TensorPublish(publish) => self.publish(ports, &caller, publish),
-            RequestBody::TensorDelete { tensor } => self.delete(ports, &caller, tensor),
+            RequestBody::TensorDelete { tensor } => {
+                self.delete(ports, &caller, tensor, Unless::Never)
+            }
+            RequestBody::TensorDeleteUnused { tensor } => {
+                self.delete(ports, &caller, tensor, Unless::InUse)
+            }
             RequestBody::TensorInspect(target) => self.inspect(ports, by, &caller, &target),
             RequestBody::TensorList { prefix, page } => {
                 self.list_tensors(ports, by, &caller, prefix, page)

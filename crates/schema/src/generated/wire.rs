@@ -6402,6 +6402,8 @@ mod root {
             pub struct TensorDelete {
                 /// The field `tensor` in the table `TensorDelete`
                 pub tensor: ::core::option::Option<self::Id>,
+                /// The field `unused` in the table `TensorDelete`
+                pub unused: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -6409,6 +6411,7 @@ mod root {
                 fn default() -> Self {
                     Self {
                         tensor: ::core::default::Default::default(),
+                        unused: false,
                     }
                 }
             }
@@ -6424,19 +6427,27 @@ mod root {
                 pub fn create(
                     builder: &mut ::planus::Builder,
                     field_tensor: impl ::planus::WriteAsOptional<self::Id>,
+                    field_unused: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
+                    let prepared_unused = field_unused.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_unused.is_some() {
+                        table_writer.write_entry::<bool>(1);
                     }
 
                     unsafe {
                         table_writer.finish(builder, |object_writer| {
                             if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
                                 object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                            if let ::core::option::Option::Some(prepared_unused) = prepared_unused {
+                                object_writer.write::<_, _, 1>(&prepared_unused);
                             }
                         });
                     }
@@ -6474,7 +6485,7 @@ mod root {
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorDelete> {
-                    TensorDelete::create(builder, self.tensor)
+                    TensorDelete::create(builder, self.tensor, self.unused)
                 }
             }
 
@@ -6505,6 +6516,28 @@ mod root {
             }
 
             impl<T0> TensorDeleteBuilder<(T0,)> {
+                /// Setter for the [`unused` field](TensorDelete#structfield.unused).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn unused<T1>(self, value: T1) -> TensorDeleteBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0,) = self.0;
+                    TensorDeleteBuilder((v0, value))
+                }
+
+                /// Sets the [`unused` field](TensorDelete#structfield.unused) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn unused_as_default(
+                    self,
+                ) -> TensorDeleteBuilder<(T0, ::planus::DefaultValue)> {
+                    self.unused(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> TensorDeleteBuilder<(T0, T1)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorDelete].
                 #[inline]
                 pub fn finish(
@@ -6518,8 +6551,9 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsOptional<self::Id>>
-                ::planus::WriteAs<::planus::Offset<TensorDelete>> for TensorDeleteBuilder<(T0,)>
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<bool, bool>>
+                ::planus::WriteAs<::planus::Offset<TensorDelete>>
+                for TensorDeleteBuilder<(T0, T1)>
             {
                 type Prepared = ::planus::Offset<TensorDelete>;
 
@@ -6532,9 +6566,9 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsOptional<self::Id>>
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<bool, bool>>
                 ::planus::WriteAsOptional<::planus::Offset<TensorDelete>>
-                for TensorDeleteBuilder<(T0,)>
+                for TensorDeleteBuilder<(T0, T1)>
             {
                 type Prepared = ::planus::Offset<TensorDelete>;
 
@@ -6547,16 +6581,16 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsOptional<self::Id>> ::planus::WriteAsOffset<TensorDelete>
-                for TensorDeleteBuilder<(T0,)>
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<bool, bool>>
+                ::planus::WriteAsOffset<TensorDelete> for TensorDeleteBuilder<(T0, T1)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorDelete> {
-                    let (v0,) = &self.0;
-                    TensorDelete::create(builder, v0)
+                    let (v0, v1) = &self.0;
+                    TensorDelete::create(builder, v0, v1)
                 }
             }
 
@@ -6570,6 +6604,14 @@ mod root {
                 pub fn tensor(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
                     self.0.access(0, "TensorDelete", "tensor")
                 }
+
+                /// Getter for the [`unused` field](TensorDelete#structfield.unused).
+                #[inline]
+                pub fn unused(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(1, "TensorDelete", "unused")?.unwrap_or(false),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorDeleteRef<'a> {
@@ -6578,6 +6620,7 @@ mod root {
                     if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
                         f.field("tensor", &field_tensor);
                     }
+                    f.field("unused", &self.unused());
                     f.finish()
                 }
             }
@@ -6589,6 +6632,7 @@ mod root {
                 fn try_from(value: TensorDeleteRef<'a>) -> ::planus::Result<Self> {
                     ::core::result::Result::Ok(Self {
                         tensor: value.tensor()?.map(::core::convert::Into::into),
+                        unused: ::core::convert::TryInto::try_into(value.unused()?)?,
                     })
                 }
             }
@@ -6669,7 +6713,7 @@ mod root {
             /// The table `TensorInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInspect` in the file `schema/wire.fbs:141`
+            /// * Table `TensorInspect` in the file `schema/wire.fbs:143`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInspect {
                 /// The field `name` in the table `TensorInspect`
@@ -7036,7 +7080,7 @@ mod root {
             /// The table `TensorList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorList` in the file `schema/wire.fbs:149`
+            /// * Table `TensorList` in the file `schema/wire.fbs:151`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorList {
                 /// The field `prefix` in the table `TensorList`
@@ -7389,7 +7433,7 @@ mod root {
             /// The table `LeaseRelease` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseRelease` in the file `schema/wire.fbs:155`
+            /// * Table `LeaseRelease` in the file `schema/wire.fbs:157`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseRelease {
                 /// The field `leases` in the table `LeaseRelease`
@@ -7668,7 +7712,7 @@ mod root {
             /// The table `Subscribe` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Subscribe` in the file `schema/wire.fbs:159`
+            /// * Table `Subscribe` in the file `schema/wire.fbs:161`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Subscribe {
                 /// The field `from` in the table `Subscribe`
@@ -7920,7 +7964,7 @@ mod root {
             /// The table `PartSpec` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartSpec` in the file `schema/wire.fbs:165`
+            /// * Table `PartSpec` in the file `schema/wire.fbs:167`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartSpec {
                 /// The field `bytes` in the table `PartSpec`
@@ -8216,7 +8260,7 @@ mod root {
             /// The table `VersionStage` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionStage` in the file `schema/wire.fbs:171`
+            /// * Table `VersionStage` in the file `schema/wire.fbs:173`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionStage {
                 /// The field `version` in the table `VersionStage`
@@ -8801,7 +8845,7 @@ mod root {
             /// The table `VersionCommit` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionCommit` in the file `schema/wire.fbs:184`
+            /// * Table `VersionCommit` in the file `schema/wire.fbs:186`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionCommit {
                 /// The field `version` in the table `VersionCommit`
@@ -9486,7 +9530,7 @@ mod root {
             /// The table `VersionGet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionGet` in the file `schema/wire.fbs:200`
+            /// * Table `VersionGet` in the file `schema/wire.fbs:202`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionGet {
                 /// The field `version` in the table `VersionGet`
@@ -10037,7 +10081,7 @@ mod root {
             /// The table `VersionSlabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionSlabs` in the file `schema/wire.fbs:211`
+            /// * Table `VersionSlabs` in the file `schema/wire.fbs:213`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionSlabs {
                 /// The field `version` in the table `VersionSlabs`
@@ -10451,7 +10495,7 @@ mod root {
             /// The table `VersionPart` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionPart` in the file `schema/wire.fbs:219`
+            /// * Table `VersionPart` in the file `schema/wire.fbs:221`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionPart {
                 /// The field `version` in the table `VersionPart`
@@ -10766,7 +10810,7 @@ mod root {
             /// The table `VersionRetire` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionRetire` in the file `schema/wire.fbs:225`
+            /// * Table `VersionRetire` in the file `schema/wire.fbs:227`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionRetire {
                 /// The field `version` in the table `VersionRetire`
@@ -11241,7 +11285,7 @@ mod root {
             /// The table `VersionInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInspect` in the file `schema/wire.fbs:234`
+            /// * Table `VersionInspect` in the file `schema/wire.fbs:236`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInspect {
                 /// The field `version` in the table `VersionInspect`
@@ -11659,7 +11703,7 @@ mod root {
             /// The table `ModelSwap` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelSwap` in the file `schema/wire.fbs:242`
+            /// * Table `ModelSwap` in the file `schema/wire.fbs:244`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelSwap {
                 /// The field `model` in the table `ModelSwap`
@@ -12060,7 +12104,7 @@ mod root {
             /// The table `ModelList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelList` in the file `schema/wire.fbs:250`
+            /// * Table `ModelList` in the file `schema/wire.fbs:252`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelList {
                 /// The field `prefix` in the table `ModelList`
@@ -12321,7 +12365,7 @@ mod root {
             /// The table `GroupSet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupSet` in the file `schema/wire.fbs:255`
+            /// * Table `GroupSet` in the file `schema/wire.fbs:257`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupSet {
                 /// The field `name` in the table `GroupSet`
@@ -12997,7 +13041,7 @@ mod root {
             /// The table `GroupJoin` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoin` in the file `schema/wire.fbs:274`
+            /// * Table `GroupJoin` in the file `schema/wire.fbs:276`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoin {
                 /// The field `token` in the table `GroupJoin`
@@ -13452,7 +13496,7 @@ mod root {
             /// The table `GroupList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupList` in the file `schema/wire.fbs:284`
+            /// * Table `GroupList` in the file `schema/wire.fbs:286`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupList {}
 
@@ -13653,7 +13697,7 @@ mod root {
             /// The table `GroupInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInspect` in the file `schema/wire.fbs:286`
+            /// * Table `GroupInspect` in the file `schema/wire.fbs:288`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInspect {
                 /// The field `name` in the table `GroupInspect`
@@ -13928,7 +13972,7 @@ mod root {
             /// The table `GroupRemove` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupRemove` in the file `schema/wire.fbs:290`
+            /// * Table `GroupRemove` in the file `schema/wire.fbs:292`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupRemove {
                 /// The field `name` in the table `GroupRemove`
@@ -14203,7 +14247,7 @@ mod root {
             /// The table `Rename` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Rename` in the file `schema/wire.fbs:295`
+            /// * Table `Rename` in the file `schema/wire.fbs:297`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Rename {
                 /// The field `tensor` in the table `Rename`
@@ -14600,7 +14644,7 @@ mod root {
             /// The table `StartReport` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `StartReport` in the file `schema/wire.fbs:305`
+            /// * Table `StartReport` in the file `schema/wire.fbs:307`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct StartReport {
                 /// The field `loading` in the table `StartReport`
@@ -14931,7 +14975,7 @@ mod root {
             /// The table `MovesExpected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MovesExpected` in the file `schema/wire.fbs:313`
+            /// * Table `MovesExpected` in the file `schema/wire.fbs:315`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MovesExpected {
                 /// The field `device` in the table `MovesExpected`
@@ -15254,7 +15298,7 @@ mod root {
             /// The table `CacheOpen` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheOpen` in the file `schema/wire.fbs:321`
+            /// * Table `CacheOpen` in the file `schema/wire.fbs:323`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheOpen {
                 /// The field `cache` in the table `CacheOpen`
@@ -16041,7 +16085,7 @@ mod root {
             /// The table `CacheClose` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheClose` in the file `schema/wire.fbs:337`
+            /// * Table `CacheClose` in the file `schema/wire.fbs:339`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheClose {
                 /// The field `cache` in the table `CacheClose`
@@ -16298,7 +16342,7 @@ mod root {
             /// The table `CacheList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheList` in the file `schema/wire.fbs:341`
+            /// * Table `CacheList` in the file `schema/wire.fbs:343`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheList {
                 /// The field `group` in the table `CacheList`
@@ -16559,7 +16603,7 @@ mod root {
             /// The table `CacheWant` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheWant` in the file `schema/wire.fbs:347`
+            /// * Table `CacheWant` in the file `schema/wire.fbs:349`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheWant {
                 /// The field `cache` in the table `CacheWant`
@@ -16908,7 +16952,7 @@ mod root {
             /// The table `CacheGave` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheGave` in the file `schema/wire.fbs:354`
+            /// * Table `CacheGave` in the file `schema/wire.fbs:356`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheGave {
                 /// The field `cache` in the table `CacheGave`
@@ -17302,7 +17346,7 @@ mod root {
             /// The table `TensorAdopt` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorAdopt` in the file `schema/wire.fbs:364`
+            /// * Table `TensorAdopt` in the file `schema/wire.fbs:366`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorAdopt {
                 /// The field `tensor` in the table `TensorAdopt`
@@ -17989,7 +18033,7 @@ mod root {
             /// The table `TensorHold` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorHold` in the file `schema/wire.fbs:378`
+            /// * Table `TensorHold` in the file `schema/wire.fbs:380`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorHold {
                 /// The field `name` in the table `TensorHold`
@@ -18440,7 +18484,7 @@ mod root {
             /// The table `TensorUnhold` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorUnhold` in the file `schema/wire.fbs:389`
+            /// * Table `TensorUnhold` in the file `schema/wire.fbs:391`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorUnhold {
                 /// The field `name` in the table `TensorUnhold`
@@ -18906,7 +18950,7 @@ mod root {
             /// The table `TensorPeek` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorPeek` in the file `schema/wire.fbs:399`
+            /// * Table `TensorPeek` in the file `schema/wire.fbs:401`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorPeek {
                 /// The field `name` in the table `TensorPeek`
@@ -19257,7 +19301,7 @@ mod root {
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:405`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:407`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum RequestBody {
                 /// The variant of type `Hello` in the union `RequestBody`
@@ -21970,7 +22014,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:452`
+            /// * Table `Request` in the file `schema/wire.fbs:454`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Request {
                 /// The field `number` in the table `Request`
@@ -22284,7 +22328,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:460`
+            /// * Table `Welcome` in the file `schema/wire.fbs:462`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Welcome {
                 /// The field `version` in the table `Welcome`
@@ -23057,7 +23101,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:478`
+            /// * Table `Claimed` in the file `schema/wire.fbs:480`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Claimed {
                 /// The field `refused` in the table `Claimed`
@@ -23322,7 +23366,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:482`
+            /// * Table `Done` in the file `schema/wire.fbs:484`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Done {}
 
@@ -23519,7 +23563,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:484`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:486`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInfo {
                 /// The field `tensor` in the table `TensorInfo`
@@ -26257,7 +26301,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:518`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:520`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorReply {
                 /// The field `info` in the table `TensorReply`
@@ -26835,7 +26879,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:531`
+            /// * Table `Published` in the file `schema/wire.fbs:533`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Published {
                 /// The field `generation` in the table `Published`
@@ -27091,7 +27135,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:535`
+            /// * Table `Moved` in the file `schema/wire.fbs:537`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Moved {
                 /// The field `bytes` in the table `Moved`
@@ -27392,7 +27436,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:541`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:543`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartInfo {
                 /// The field `tensor` in the table `PartInfo`
@@ -27749,7 +27793,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:547`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:549`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInfo {
                 /// The field `version` in the table `VersionInfo`
@@ -29926,7 +29970,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:577`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:579`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionReply {
                 /// The field `info` in the table `VersionReply`
@@ -30520,7 +30564,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:588`
+            /// * Table `Slabs` in the file `schema/wire.fbs:590`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Slabs {
                 /// The field `first` in the table `Slabs`
@@ -30810,7 +30854,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:594`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:596`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionDetails {
                 /// The field `info` in the table `VersionDetails`
@@ -31215,7 +31259,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:600`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:602`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelInfo {
                 /// The field `name` in the table `ModelInfo`
@@ -31587,7 +31631,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:606`
+            /// * Table `Models` in the file `schema/wire.fbs:608`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Models {
                 /// The field `models` in the table `Models`
@@ -31863,7 +31907,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:610`
+            /// * Table `Swapped` in the file `schema/wire.fbs:612`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Swapped {
                 /// The field `current` in the table `Swapped`
@@ -32186,7 +32230,7 @@ mod root {
             /// The table `GroupDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDevice` in the file `schema/wire.fbs:617`
+            /// * Table `GroupDevice` in the file `schema/wire.fbs:619`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDevice {
                 /// The field `device` in the table `GroupDevice`
@@ -33005,7 +33049,7 @@ mod root {
             /// The table `GroupInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInfo` in the file `schema/wire.fbs:635`
+            /// * Table `GroupInfo` in the file `schema/wire.fbs:637`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInfo {
                 /// The field `name` in the table `GroupInfo`
@@ -33808,7 +33852,7 @@ mod root {
             /// The table `MemberDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberDevice` in the file `schema/wire.fbs:656`
+            /// * Table `MemberDevice` in the file `schema/wire.fbs:658`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberDevice {
                 /// The field `device` in the table `MemberDevice`
@@ -34465,7 +34509,7 @@ mod root {
             /// The table `MemberInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberInfo` in the file `schema/wire.fbs:670`
+            /// * Table `MemberInfo` in the file `schema/wire.fbs:672`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberInfo {
                 /// The field `slot` in the table `MemberInfo`
@@ -35105,7 +35149,7 @@ mod root {
             /// The table `GroupDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDetails` in the file `schema/wire.fbs:683`
+            /// * Table `GroupDetails` in the file `schema/wire.fbs:685`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDetails {
                 /// The field `info` in the table `GroupDetails`
@@ -35452,7 +35496,7 @@ mod root {
             /// The table `Groups` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Groups` in the file `schema/wire.fbs:688`
+            /// * Table `Groups` in the file `schema/wire.fbs:690`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Groups {
                 /// The field `groups` in the table `Groups`
@@ -35728,7 +35772,7 @@ mod root {
             /// The table `GroupJoined` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoined` in the file `schema/wire.fbs:692`
+            /// * Table `GroupJoined` in the file `schema/wire.fbs:694`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoined {
                 /// The field `name` in the table `GroupJoined`
@@ -36106,7 +36150,7 @@ mod root {
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:698`
+            /// * Table `Collected` in the file `schema/wire.fbs:700`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Collected {
                 /// The field `tensors` in the table `Collected`
@@ -36475,7 +36519,7 @@ mod root {
             /// The table `ResourceUse` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ResourceUse` in the file `schema/wire.fbs:705`
+            /// * Table `ResourceUse` in the file `schema/wire.fbs:707`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ResourceUse {
                 /// The field `name` in the table `ResourceUse`
@@ -36950,7 +36994,7 @@ mod root {
             /// The table `UserAccount` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `UserAccount` in the file `schema/wire.fbs:716`
+            /// * Table `UserAccount` in the file `schema/wire.fbs:718`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct UserAccount {
                 /// The field `user` in the table `UserAccount`
@@ -37292,7 +37336,7 @@ mod root {
             /// The table `Accounts` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Accounts` in the file `schema/wire.fbs:721`
+            /// * Table `Accounts` in the file `schema/wire.fbs:723`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Accounts {
                 /// The field `users` in the table `Accounts`
@@ -37629,7 +37673,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:728`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:730`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Upgrading {
                 /// The field `from_version` in the table `Upgrading`
@@ -37946,7 +37990,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:733`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:735`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseInfo {
                 /// The field `tensor` in the table `LeaseInfo`
@@ -38600,7 +38644,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:746`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:748`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDetails {
                 /// The field `info` in the table `TensorDetails`
@@ -38946,7 +38990,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:751`
+            /// * Table `Tensors` in the file `schema/wire.fbs:753`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Tensors {
                 /// The field `tensors` in the table `Tensors`
@@ -39224,7 +39268,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:755`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:757`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ClientInfo {
                 /// The field `client` in the table `ClientInfo`
@@ -39844,7 +39888,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:768`
+            /// * Table `Clients` in the file `schema/wire.fbs:770`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Clients {
                 /// The field `clients` in the table `Clients`
@@ -40122,7 +40166,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:772`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:774`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct DeviceInfo {
                 /// The field `device` in the table `DeviceInfo`
@@ -41127,7 +41171,7 @@ mod root {
             /// The table `HostInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `HostInfo` in the file `schema/wire.fbs:794`
+            /// * Table `HostInfo` in the file `schema/wire.fbs:796`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct HostInfo {
                 /// The field `host` in the table `HostInfo`
@@ -41772,7 +41816,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:808`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:810`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MoverInfo {
                 /// The field `device` in the table `MoverInfo`
@@ -42173,7 +42217,7 @@ mod root {
             /// The table `RequestCount` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `RequestCount` in the file `schema/wire.fbs:817`
+            /// * Table `RequestCount` in the file `schema/wire.fbs:819`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct RequestCount {
                 /// The field `kind` in the table `RequestCount`
@@ -42661,7 +42705,7 @@ mod root {
             /// The table `RefusalCount` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `RefusalCount` in the file `schema/wire.fbs:828`
+            /// * Table `RefusalCount` in the file `schema/wire.fbs:830`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct RefusalCount {
                 /// The field `kind` in the table `RefusalCount`
@@ -42972,7 +43016,7 @@ mod root {
             /// The table `Counters` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Counters` in the file `schema/wire.fbs:835`
+            /// * Table `Counters` in the file `schema/wire.fbs:837`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Counters {
                 /// The field `requests` in the table `Counters`
@@ -51919,7 +51963,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:888`
+            /// * Table `Status` in the file `schema/wire.fbs:890`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Status {
                 /// The field `pond` in the table `Status`
@@ -54739,7 +54783,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:922`
+            /// * Table `Event` in the file `schema/wire.fbs:924`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Event {
                 /// The field `sequence` in the table `Event`
@@ -55324,7 +55368,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:934`
+            /// * Table `Holder` in the file `schema/wire.fbs:936`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Holder {
                 /// The field `user` in the table `Holder`
@@ -55335,6 +55379,8 @@ mod root {
                 pub tensors: u32,
                 /// The field `cache` in the table `Holder`
                 pub cache: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `pid` in the table `Holder`
+                pub pid: ::core::option::Option<u32>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -55345,6 +55391,7 @@ mod root {
                         bytes: 0,
                         tensors: 0,
                         cache: ::core::default::Default::default(),
+                        pid: ::core::default::Default::default(),
                     }
                 }
             }
@@ -55365,13 +55412,15 @@ mod root {
                     field_cache: impl ::planus::WriteAsOptional<
                         ::planus::Offset<::core::primitive::str>,
                     >,
+                    field_pid: impl ::planus::WriteAsOptional<u32>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_user = field_user.prepare(builder, &0);
                     let prepared_bytes = field_bytes.prepare(builder, &0);
                     let prepared_tensors = field_tensors.prepare(builder, &0);
                     let prepared_cache = field_cache.prepare(builder);
+                    let prepared_pid = field_pid.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<12> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<14> =
                         ::core::default::Default::default();
                     if prepared_bytes.is_some() {
                         table_writer.write_entry::<u64>(1);
@@ -55384,6 +55433,9 @@ mod root {
                     }
                     if prepared_cache.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(3);
+                    }
+                    if prepared_pid.is_some() {
+                        table_writer.write_entry::<u32>(4);
                     }
 
                     unsafe {
@@ -55400,6 +55452,9 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_cache) = prepared_cache {
                                 object_writer.write::<_, _, 4>(&prepared_cache);
+                            }
+                            if let ::core::option::Option::Some(prepared_pid) = prepared_pid {
+                                object_writer.write::<_, _, 4>(&prepared_pid);
                             }
                         });
                     }
@@ -55431,7 +55486,14 @@ mod root {
             impl ::planus::WriteAsOffset<Holder> for Holder {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Holder> {
-                    Holder::create(builder, self.user, self.bytes, self.tensors, &self.cache)
+                    Holder::create(
+                        builder,
+                        self.user,
+                        self.bytes,
+                        self.tensors,
+                        &self.cache,
+                        self.pid,
+                    )
                 }
             }
 
@@ -55522,6 +55584,26 @@ mod root {
             }
 
             impl<T0, T1, T2, T3> HolderBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`pid` field](Holder#structfield.pid).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid<T4>(self, value: T4) -> HolderBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<u32>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    HolderBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`pid` field](Holder#structfield.pid) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid_as_null(self) -> HolderBuilder<(T0, T1, T2, T3, ())> {
+                    self.pid(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> HolderBuilder<(T0, T1, T2, T3, T4)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Holder].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Holder>
@@ -55537,7 +55619,8 @@ mod root {
                 T1: ::planus::WriteAsDefault<u64, u64>,
                 T2: ::planus::WriteAsDefault<u32, u32>,
                 T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-            > ::planus::WriteAs<::planus::Offset<Holder>> for HolderBuilder<(T0, T1, T2, T3)>
+                T4: ::planus::WriteAsOptional<u32>,
+            > ::planus::WriteAs<::planus::Offset<Holder>> for HolderBuilder<(T0, T1, T2, T3, T4)>
             {
                 type Prepared = ::planus::Offset<Holder>;
 
@@ -55552,8 +55635,9 @@ mod root {
                 T1: ::planus::WriteAsDefault<u64, u64>,
                 T2: ::planus::WriteAsDefault<u32, u32>,
                 T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T4: ::planus::WriteAsOptional<u32>,
             > ::planus::WriteAsOptional<::planus::Offset<Holder>>
-                for HolderBuilder<(T0, T1, T2, T3)>
+                for HolderBuilder<(T0, T1, T2, T3, T4)>
             {
                 type Prepared = ::planus::Offset<Holder>;
 
@@ -55571,12 +55655,13 @@ mod root {
                 T1: ::planus::WriteAsDefault<u64, u64>,
                 T2: ::planus::WriteAsDefault<u32, u32>,
                 T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-            > ::planus::WriteAsOffset<Holder> for HolderBuilder<(T0, T1, T2, T3)>
+                T4: ::planus::WriteAsOptional<u32>,
+            > ::planus::WriteAsOffset<Holder> for HolderBuilder<(T0, T1, T2, T3, T4)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Holder> {
-                    let (v0, v1, v2, v3) = &self.0;
-                    Holder::create(builder, v0, v1, v2, v3)
+                    let (v0, v1, v2, v3, v4) = &self.0;
+                    Holder::create(builder, v0, v1, v2, v3, v4)
                 }
             }
 
@@ -55611,6 +55696,12 @@ mod root {
                 {
                     self.0.access(3, "Holder", "cache")
                 }
+
+                /// Getter for the [`pid` field](Holder#structfield.pid).
+                #[inline]
+                pub fn pid(&self) -> ::planus::Result<::core::option::Option<u32>> {
+                    self.0.access(4, "Holder", "pid")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for HolderRef<'a> {
@@ -55621,6 +55712,9 @@ mod root {
                     f.field("tensors", &self.tensors());
                     if let ::core::option::Option::Some(field_cache) = self.cache().transpose() {
                         f.field("cache", &field_cache);
+                    }
+                    if let ::core::option::Option::Some(field_pid) = self.pid().transpose() {
+                        f.field("pid", &field_pid);
                     }
                     f.finish()
                 }
@@ -55636,6 +55730,11 @@ mod root {
                         bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
                         tensors: ::core::convert::TryInto::try_into(value.tensors()?)?,
                         cache: value.cache()?.map(::core::convert::Into::into),
+                        pid: if let ::core::option::Option::Some(pid) = value.pid()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(pid)?)
+                        } else {
+                            ::core::option::Option::None
+                        },
                     })
                 }
             }
@@ -55716,7 +55815,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:942`
+            /// * Table `Failure` in the file `schema/wire.fbs:946`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Failure {
                 /// The field `kind` in the table `Failure`
@@ -56629,7 +56728,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:960`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:964`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct InMemfd {
                 /// The field `bytes` in the table `InMemfd`
@@ -56881,7 +56980,7 @@ mod root {
             /// The table `CacheInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheInfo` in the file `schema/wire.fbs:964`
+            /// * Table `CacheInfo` in the file `schema/wire.fbs:968`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheInfo {
                 /// The field `cache` in the table `CacheInfo`
@@ -58383,7 +58482,7 @@ mod root {
             /// The table `Caches` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Caches` in the file `schema/wire.fbs:990`
+            /// * Table `Caches` in the file `schema/wire.fbs:994`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Caches {
                 /// The field `caches` in the table `Caches`
@@ -58659,7 +58758,7 @@ mod root {
             /// The table `Pressure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Pressure` in the file `schema/wire.fbs:995`
+            /// * Table `Pressure` in the file `schema/wire.fbs:999`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Pressure {
                 /// The field `cache` in the table `Pressure`
@@ -59209,7 +59308,7 @@ mod root {
             /// The table `AdoptedFreed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `AdoptedFreed` in the file `schema/wire.fbs:1008`
+            /// * Table `AdoptedFreed` in the file `schema/wire.fbs:1012`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct AdoptedFreed {
                 /// The field `tensor` in the table `AdoptedFreed`
@@ -59481,7 +59580,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:1012`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:1016`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum ReplyBody {
                 /// The variant of type `Failure` in the union `ReplyBody`
@@ -61106,7 +61205,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:1042`
+            /// * Table `Reply` in the file `schema/wire.fbs:1046`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Reply {
                 /// The field `number` in the table `Reply`

@@ -176,6 +176,21 @@ entries! {
         Ok(())
     }
 
+    fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) |engine| {
+        engine.contexts.current()?;
+        // SAFETY: as the caller promised; null means that the program does not want to know.
+        unsafe {
+            if let Ok(least) = Out::new(least) {
+                least.set(0);
+            }
+            // All streams are equal here: a lower number is taken and changes nothing.
+            if let Ok(greatest) = Out::new(greatest) {
+                greatest.set(0);
+            }
+        }
+        Ok(())
+    }
+
     fn cuCtxGetLimit(value: *mut usize, limit: u32) |engine| {
         let context = engine.contexts.current()?;
         // SAFETY: as the caller promised.

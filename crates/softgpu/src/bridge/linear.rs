@@ -117,6 +117,51 @@ fn known(engine: &'static Engine, at: u64) -> Option<PointerInfo> {
     Some(PointerInfo { start, bytes, ..info })
 }
 
+/// One attribute of an address.
+///
+/// # Safety
+/// `data` is null or valid for writing the attribute's type.
+unsafe fn attribute_of(
+    engine: &'static Engine,
+    data: *mut c_void,
+    attribute: u32,
+    pointer: u64,
+) -> Result<(), Status> {
+    if let Some(info) = known(engine, pointer) {
+        if attribute == constants::POINTER_POOL {
+            let own = engine.pools.around(pointer).map(|(pool, ..)| pool.id);
+            let pool = own.or_else(|| engine.shared_pools.pool_around(pointer)).unwrap_or(0);
+            // SAFETY: as the caller promised: for this attribute the pointer is one to a pool.
+            unsafe { Out::new(data.cast::<CUmemoryPool>())? }.set(opaque(pool));
+            return Ok(());
+        }
+        // SAFETY: as the caller promised.
+        return unsafe { device_attribute(data, attribute, pointer, &info) };
+    }
+    match engine.host.containing(to_usize(pointer)) {
+        // SAFETY: as the caller promised.
+        Some((start, bytes)) => unsafe { host_attribute(data, attribute, pointer, start, bytes) },
+        None => Err(Status::INVALID_VALUE),
+    }
+}
+
+/// What a list of attributes says about memory that the driver does not know: zeroes, and no error.
+///
+/// # Safety
+/// `data` is null or valid for writing the attribute's type.
+unsafe fn no_attribute(data: *mut c_void, attribute: u32) -> Result<(), Status> {
+    // SAFETY: every arm writes the type that CUDA documents for the attribute, as the caller promised.
+    unsafe {
+        match attribute {
+            2 | 6 | 9 | 16 => Out::new(data.cast::<c_uint>())?.set(0),
+            8 | 10 | 13 => Out::new(data.cast::<u8>())?.set(0),
+            1 | 3 | 4 | 7 | 11 | 12 | 14 | 17 => Out::new(data.cast::<u64>())?.set(0),
+            _ => return Err(Status::INVALID_VALUE),
+        }
+    }
+    Ok(())
+}
+
 entries! {
     fn cuMemAlloc_v2(pointer: *mut CUdeviceptr, size: usize) |engine| {
         engine.contexts.current()?;
@@ -185,21 +230,30 @@ entries! {
     }
 
     fn cuPointerGetAttribute(data: *mut c_void, attribute: u32, pointer: CUdeviceptr) |engine| {
-        if let Some(info) = known(engine, pointer) {
-            if attribute == constants::POINTER_POOL {
-                let own = engine.pools.around(pointer).map(|(pool, ..)| pool.id);
-                let pool = own.or_else(|| engine.shared_pools.pool_around(pointer)).unwrap_or(0);
-                // SAFETY: as the caller promised: for this attribute the pointer is one to a pool.
-                unsafe { Out::new(data.cast::<CUmemoryPool>())? }.set(opaque(pool));
-                return Ok(());
+        // SAFETY: as the caller promised.
+        unsafe { attribute_of(engine, data, attribute, pointer) }
+    }
+
+    fn cuPointerGetAttributes(count: c_uint, attributes: *const u32, data: *mut *mut c_void, pointer: CUdeviceptr) |engine| {
+        if count == 0 || attributes.is_null() || data.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        let is_known = known(engine, pointer).is_some()
+            || engine.host.containing(to_usize(pointer)).is_some();
+        for place in 0..to_usize(u64::from(count)) {
+            // SAFETY: not null, and arrays of `count`, as the caller promised; C programs may align badly.
+            let (attribute, data) = unsafe {
+                (attributes.add(place).read_unaligned(), data.add(place).read_unaligned())
+            };
+            // SAFETY: each pointer is for a value of its attribute's type, as the caller promised.
+            unsafe {
+                if is_known {
+                    attribute_of(engine, data, attribute, pointer)?;
+                } else {
+                    no_attribute(data, attribute)?;
+                }
             }
-            // SAFETY: as the caller promised.
-            return unsafe { device_attribute(data, attribute, pointer, &info) };
         }
-        match engine.host.containing(to_usize(pointer)) {
-            // SAFETY: as the caller promised.
-            Some((start, bytes)) => unsafe { host_attribute(data, attribute, pointer, start, bytes) },
-            None => Err(Status::INVALID_VALUE),
-        }
+        Ok(())
     }
 }

@@ -76,6 +76,7 @@ macro_rules! extra_entry_points {
             cuCtxGetApiVersion(context: CUcontext, version: *mut c_uint);
             cuCtxGetId(context: CUcontext, id: *mut u64);
             cuCtxGetFlags(flags: *mut c_uint);
+            cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int);
             cuCtxGetLimit(value: *mut usize, limit: u32);
             cuCtxSetLimit(limit: u32, value: usize);
             cuMemAllocHost_v2(pointer: *mut *mut c_void, size: usize);
@@ -103,6 +104,8 @@ macro_rules! extra_entry_points {
             cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize);
             cuMemcpyAsync(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize, stream: CUstream);
             cuStreamCreateWithPriority(stream: *mut CUstream, flags: c_uint, priority: c_int);
+            cuStreamGetCtx(stream: CUstream, context: *mut CUcontext);
+            cuPointerGetAttributes(count: c_uint, attributes: *const u32, data: *mut *mut c_void, pointer: CUdeviceptr);
             // Managed memory, pools, graphs
             cuMemPrefetchAsync_v2(pointer: CUdeviceptr, bytes: usize, location: u64, flags: c_uint, stream: CUstream);
             cuMemAdvise_v2(pointer: CUdeviceptr, bytes: usize, advice: u32, location: u64);

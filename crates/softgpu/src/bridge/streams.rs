@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use millpond_cuda::sys::{CUevent, CUstream, Status};
+use millpond_cuda::sys::{CUcontext, CUevent, CUstream, Status};
 
 use super::{Out, entries, number, opaque};
 use crate::engine::Engine;
@@ -43,6 +43,13 @@ entries! {
         engine.captures.refuse_stream(lane, &context)?;
         // Lanes and contexts are numbered together, so the legacy stream may have its context's number.
         id.set(if lane == LEGACY { context.id } else { lane });
+        Ok(())
+    }
+
+    fn cuStreamGetCtx(stream: CUstream, context: *mut CUcontext) |engine| {
+        // SAFETY: as the caller promised.
+        let context = unsafe { Out::new(context)? };
+        context.set(opaque(engine.lane(number(stream))?.0.id));
         Ok(())
     }
 

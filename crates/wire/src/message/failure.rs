@@ -28,6 +28,7 @@ pub(super) fn write_failure(failure: &Failure) -> fb::Failure {
                     bytes: holder.bytes,
                     tensors: holder.tensors,
                     cache: holder.cache.clone(),
+                    pid: holder.pid,
                 })
                 .collect(),
         ),
@@ -67,6 +68,7 @@ pub(super) fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {
                 bytes: holder.bytes()?,
                 tensors: holder.tensors()?,
                 cache: holder.cache()?.map(|text| read::text("cache", Some(text))).transpose()?,
+                pid: holder.pid()?,
             })
         })?,
     })

@@ -66,6 +66,11 @@ pub enum RequestBody {
     TensorDelete {
         tensor: TensorId,
     },
+    /// The same, refused while anybody has a lease or a hold on it. Travels as
+    /// [`RequestBody::TensorDelete`] with a flag.
+    TensorDeleteUnused {
+        tensor: TensorId,
+    },
     TensorInspect(Target),
     /// Every tensor that is shared with the caller, or a page of them.
     TensorList {
@@ -259,6 +264,7 @@ request_kinds! {
     TensorMove "move" true 1 false;
     MovesExpected "moves expected" false 0 false;
     TensorDelete "delete" false 0 false;
+    TensorDeleteUnused "delete if unused" false 0 false;
     TensorInspect "inspect" true 0 true;
     TensorList "tensor list" true 0 true;
     LeaseRelease "release" false 0 false;
@@ -347,7 +353,12 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         R::TensorUnhold(hold) => B::TensorUnhold(Box::new(tensor::write_unhold(hold))),
         R::TensorPeek(target) => B::TensorPeek(Box::new(tensor::write_peek(target))),
         R::TensorPublish(publish) => B::TensorPublish(Box::new(tensor::write_publish(publish))),
-        R::TensorDelete { tensor } => B::TensorDelete(Box::new(tensor::write_delete(*tensor))),
+        R::TensorDelete { tensor } => {
+            B::TensorDelete(Box::new(tensor::write_delete(*tensor, false)))
+        }
+        R::TensorDeleteUnused { tensor } => {
+            B::TensorDelete(Box::new(tensor::write_delete(*tensor, true)))
+        }
         R::TensorInspect(target) => B::TensorInspect(Box::new(tensor::write_inspect(target))),
         R::TensorList { prefix, page } => {
             B::TensorList(Box::new(tensor::write_list(prefix, *page)))

@@ -267,12 +267,16 @@ pub(super) fn read_publish(publish: fb::TensorPublishRef<'_>) -> Read<TensorPubl
     })
 }
 
-pub(super) fn write_delete(tensor: TensorId) -> fb::TensorDelete {
-    fb::TensorDelete { tensor: Some(uuid_to_id(tensor.0)) }
+pub(super) fn write_delete(tensor: TensorId, unused: bool) -> fb::TensorDelete {
+    fb::TensorDelete { tensor: Some(uuid_to_id(tensor.0)), unused }
 }
 
 pub(super) fn read_delete(delete: fb::TensorDeleteRef<'_>) -> Read<RequestBody> {
-    Ok(RequestBody::TensorDelete { tensor: TensorId(read::uuid("tensor", delete.tensor()?)?) })
+    let tensor = TensorId(read::uuid("tensor", delete.tensor()?)?);
+    Ok(match delete.unused()? {
+        false => RequestBody::TensorDelete { tensor },
+        true => RequestBody::TensorDeleteUnused { tensor },
+    })
 }
 
 pub(super) fn write_inspect(target: &Target) -> fb::TensorInspect {

@@ -146,12 +146,22 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
         capacity_bytes: Some(5),
         ended_ago_ms: Some(7),
         holders: vec![
-            Holder { user: 0, bytes: 5, tensors: 1, cache: None },
-            Holder { user: 7, bytes: 4, tensors: 0, cache: Some("'kv' of engine (pid 7)".into()) },
+            Holder { user: 0, bytes: 5, tensors: 1, cache: None, pid: None },
+            Holder {
+                user: 7,
+                bytes: 4,
+                tensors: 0,
+                cache: Some("'kv' of engine (pid 7)".into()),
+                pid: None,
+            },
         ],
         ..Failure::new(ErrorKind::GpuFull, "full").hint("delete something")
     }
     .limit("limits.clients_per_user", 4, 3);
+    let in_use = Failure {
+        holders: vec![Holder { user: 8, bytes: 3, tensors: 1, cache: None, pid: Some(9) }],
+        ..Failure::new(ErrorKind::InUse, "in use")
+    };
     let resource = ResourceUse {
         name: "clients".into(),
         key: "limits.clients_per_user".into(),
@@ -206,6 +216,7 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
         Event { kind: EventKind::Draining, target: None, name: None, user: None, ..event.clone() };
     vec![
         ("failure", ReplyBody::Failure(failure)),
+        ("failure-in-use", ReplyBody::Failure(in_use)),
         ("failure-bare", ReplyBody::Failure(Failure::new(ErrorKind::NotFound, "no"))),
         ("done", ReplyBody::Done),
         ("welcome", ReplyBody::Welcome(welcome)),

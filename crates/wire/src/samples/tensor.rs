@@ -88,6 +88,7 @@ pub(super) fn requests() -> Vec<Sample<RequestBody>> {
         ("publish", RequestBody::TensorPublish(publish)),
         ("publish-as", RequestBody::TensorPublish(publish_as)),
         ("delete", RequestBody::TensorDelete { tensor }),
+        ("delete-unused", RequestBody::TensorDeleteUnused { tensor }),
         ("inspect", RequestBody::TensorInspect(Target::Name("acts/x".parse().unwrap()))),
         ("inspect-id", RequestBody::TensorInspect(Target::Id(tensor))),
         ("list", RequestBody::TensorList { prefix: "acts/".into(), page: None }),

@@ -43,13 +43,16 @@ fn run(
         }
     }
     work.in_order();
+    if consent.unused {
+        work.only_tensors()?;
+    }
     if consent.dry_run {
         return work.show(printer);
     }
     if !consent.yes && !work.objects.is_empty() {
         work.ask(printer)?;
     }
-    work.remove(&pond, &there, printer)
+    work.remove(&pond, &there, consent.unused, printer)
 }
 
 /// What is to go.
@@ -77,6 +80,16 @@ impl Work {
     fn in_order(&mut self) {
         let last = |object: &Object| matches!(object, Object::Version(info) if info.current);
         self.objects.sort_by_key(last);
+    }
+
+    /// A version is never refused for its readers: it drains, whoever has it.
+    fn only_tensors(&self) -> Outcome {
+        let is_version = |object: &&Object| matches!(object, Object::Version(_));
+        let Some(version) = self.objects.iter().find(is_version) else { return Ok(()) };
+        let message = format!("'{}' is a version: --unused is for tensors", version.name());
+        let hint = "without it, readers keep a removed version until they let go; `tensor rm` and \
+                    `tensor:NAME` mean tensors alone";
+        Err(Report::new(Code::Usage, message).hint(hint).into())
     }
 
     fn size(&self) -> String {
@@ -121,10 +134,17 @@ impl Work {
         }
     }
 
-    fn remove(mut self, pond: &Pond, there: &Inventory, printer: &Printer) -> Outcome {
+    fn remove(
+        mut self,
+        pond: &Pond,
+        there: &Inventory,
+        unused: bool,
+        printer: &Printer,
+    ) -> Outcome {
         let mut removed = Vec::new();
         for object in &self.objects {
             let gone = match object {
+                Object::Tensor(info) if unused => pond.delete_unused(info.tensor),
                 Object::Tensor(info) => pond.delete(info.tensor),
                 Object::Version(info) if self.is_whole(info, there) => {
                     pond.remove_version(info.version)
@@ -141,7 +161,9 @@ impl Work {
                 Err(error) => self.code = printer::finish(printer, Err(error.into())),
             }
         }
-        let held: Vec<&Object> = removed.iter().filter(|object| object.users() > 0).collect();
+        // As of the listing: what is refused while it is used was not used any more.
+        let is_held = |object: &&Object| object.users() > 0 && !unused;
+        let held: Vec<&Object> = removed.iter().filter(is_held).collect();
         let bytes = held.iter().map(|object| object.bytes()).sum();
         if printer.is_json() {
             printer.json(&as_data(false, &removed, bytes))?;

@@ -218,7 +218,7 @@ impl Pressure {
             .filter_map(|it| {
                 let held = credits.slot(account, it.opened.slot)?.held;
                 let (user, cache) = (it.opened.user, Some(it.title()));
-                Some(Holder { user, bytes: in_bytes(held), tensors: 0, cache })
+                Some(Holder { user, bytes: in_bytes(held), tensors: 0, cache, pid: None })
             })
             .filter(|holder| holder.bytes > 0)
             .collect();

@@ -79,6 +79,11 @@ impl Holds {
         entries.map(|((holder, user), entry)| (*holder, *user, entry.count))
     }
 
+    /// Whose account each is on, and the process that it is for.
+    pub(super) fn holders_on(&self, id: TensorId) -> impl Iterator<Item = (u32, Option<u32>)> {
+        self.on(id).map(|(holder, user, _)| (user, holder.map(|process| process.pid)))
+    }
+
     fn count_of(&self, id: TensorId, holder: Holder, user: u32) -> u64 {
         let entries = self.tensors.get(&id);
         entries.and_then(|entries| entries.get(&(holder, user))).map_or(0, |entry| entry.count)

@@ -8,6 +8,7 @@ mod caps;
 mod collecting;
 mod corners;
 mod counting;
+mod deleting;
 mod events;
 mod groups;
 mod hang_ups;
@@ -555,6 +556,14 @@ impl Play {
 
     fn delete(&mut self, conn: ConnId, tensor: TensorId) {
         assert_eq!(self.ask(conn, RequestBody::TensorDelete { tensor }), ReplyBody::Done);
+    }
+
+    fn delete_unused(&mut self, conn: ConnId, tensor: TensorId) -> Result<(), Failure> {
+        match self.ask(conn, RequestBody::TensorDeleteUnused { tensor }) {
+            ReplyBody::Done => Ok(()),
+            ReplyBody::Failure(failure) => Err(failure),
+            other => panic!("no answer to a delete: {other:?}"),
+        }
     }
 
     fn release(&mut self, conn: ConnId, lease: u64) {

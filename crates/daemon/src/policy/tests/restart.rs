@@ -1,5 +1,6 @@
 //! A daemon is killed; the next one knows everything that was answered.
 
+use millpond_wire::ErrorKind;
 use proptest::prelude::*;
 
 use super::*;
@@ -235,7 +236,7 @@ fn a_descriptor_without_a_record_is_dropped_and_a_record_without_one_is_lost() {
     assert!(!play.world.held.contains_key(&orphan));
     let (conn, _) = play.client(1);
     let failure = play.refused(conn, get("lost", 1, Mode::ReadOnly, 0));
-    assert_eq!(failure.kind, millpond_wire::ErrorKind::Lost);
+    assert_eq!(failure.kind, ErrorKind::Lost);
     assert_eq!(play.get(conn, "kept", 2).0.tensor, kept.tensor);
 }
 
@@ -335,6 +336,14 @@ proptest! {
                     let target = Target::Name(format!("t{name}").parse().unwrap());
                     if let ReplyBody::Details { info, .. } = play.ask(client.0, RequestBody::TensorInspect(target)) {
                         if matches!(step, Step::Delete { .. }) {
+                            let is_used = play.pond.is_in_use(info.tensor);
+                            match play.delete_unused(client.0, info.tensor) {
+                                Ok(()) => prop_assert!(!is_used && !play.exists(info.tensor)),
+                                Err(failure) => {
+                                    let expected = if is_used { ErrorKind::InUse } else { ErrorKind::Later };
+                                    prop_assert_eq!(failure.kind, expected);
+                                }
+                            }
                             play.delete(client.0, info.tensor);
                         } else {
                             play.publish(client.0, info.tensor);
@@ -427,7 +436,7 @@ fn a_pool_of_an_earlier_daemon_is_served_and_shared_with_nothing_else() {
 
 #[test]
 fn a_pool_whose_descriptor_is_gone_is_lost() {
-    use millpond_wire::{ErrorKind, HANDLE_BYTES, Transport};
+    use millpond_wire::{HANDLE_BYTES, Transport};
     let mut play = Play::new();
     let (conn, _) = play.client(1);
     let (info, _) = play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
@@ -443,7 +452,7 @@ fn a_pool_whose_descriptor_is_gone_is_lost() {
 /// A damaged journal: no handle is given out that opens whatever its process has made since.
 #[test]
 fn memory_that_no_known_process_keeps_is_lost_or_orphaned() {
-    use millpond_wire::{ErrorKind, HANDLE_BYTES, Transport};
+    use millpond_wire::{HANDLE_BYTES, Transport};
     for adopted in [false, true] {
         for home in [None, Some(uuid::Uuid::from_bytes([9; 16]))] {
             let mut play = Play::new();
