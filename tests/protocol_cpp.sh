@@ -116,9 +116,20 @@ for round in 1 2; do
 done
 works "C++ reads from that one" "$client" cat both/from-cpp
 same "the same bytes" "$work/answer" "$data"
+
+# Another pond comes where this one was: nothing can be claimed there, and what is mapped stays.
+until ! millpond status >/dev/null; do kill -9 "$(field keeper_pid)" "$(field daemon_pid)"; done 2>/dev/null
+wait "$pond" 2>/dev/null
+# Without the write end of the pipe, which is to close.
+"$MILLPOND_BIN" serve 2>>"$work/log" >/dev/null 7>&- &
+pond=$!
+settles "a lease is lost with its pond, and its memory is not" "epoch 1, leases 0, refused 1, the bytes are kept" tail -n 1 "$work/kept"
 exec 7>&-
 wait "$keeper"
 expect "and it ends well" "$?" 0
+works "C++ makes the tensor in the other pond" "$client" put both/from-cpp "$data"
+works "Rust saves it there" millpond tensor get both/from-cpp --format raw -o "$work/other"
+same "with the same bytes" "$work/other" "$data"
 settles "no lease is left" 0 field leases
 
 # What is no pond, or is somebody else's, is refused.

@@ -35,7 +35,7 @@ class Session {
     void subscribe(std::uint64_t from);
     wire::EventT next_event();
 
-    // Looks whether the daemon is still there, and reconnects if not; true if there was another one.
+    // Looks whether the daemon is still there, and reconnects if not; true if it had to.
     bool look(int wait_ms);
 
     std::uint64_t new_lease() { return ++last_lease_; }
@@ -204,13 +204,13 @@ inline wire::EventT Session::next_event() {
 }
 
 inline bool Session::look(int wait_ms) {
-    std::uint64_t before = welcome_.epoch;
     try {
         if (auto answer = connection_->receive(wait_ms)) take(std::move(*answer));
+        return false;
     } catch (const Gone &) {
         reconnect();
+        return true;
     }
-    return welcome_.epoch != before;
 }
 
 inline void Session::release(std::uint64_t lease) {
