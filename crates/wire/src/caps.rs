@@ -6,6 +6,8 @@ pub const MESSAGE_BYTES: usize = 64 * 1024;
 /// File descriptors in one datagram. The kernel's limit is 253; half of it keeps one slow reader's
 /// share of the descriptors in flight small.
 pub const MESSAGE_FDS: usize = 128;
+/// Requests of one connection that may wait for something at the same time.
+pub const WAITING_REQUESTS: usize = 1024;
 /// A tensor name, as long as a file name may be.
 pub const NAME_BYTES: usize = 255;
 /// Dimensions of a tensor; frameworks stop at 8 to 64, nobody has needed more than 10.

@@ -17,9 +17,6 @@ use super::owner::Caller;
 use super::ports::ConnId;
 use crate::accounts::{Account, Charge, Resource};
 
-/// Requests of one connection that may wait at the same time.
-pub(super) const PENDING: usize = 1024;
-
 /// A request: where it came from, and the number that its answer carries. A careless client may
 /// use a number twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
+use millpond_wire::caps::WAITING_REQUESTS;
 use millpond_wire::message::{Counts, DecodeError, Reply, ReplyBody, Request, RequestBody};
 use millpond_wire::{ClientId, ErrorKind, Failure, SlabId};
 
@@ -24,7 +25,7 @@ use super::leaving::Leavers;
 use super::models::Models;
 use super::movers::Movers;
 use super::owner::{Caller, Door, Owner};
-use super::parked::{PENDING, ParkedRequests, RequestId, Ticket};
+use super::parked::{ParkedRequests, RequestId, Ticket};
 use super::ports::{ConnId, Ports};
 use super::public::PublicWriter;
 use super::slabs::{Made, PendingSlabs, Slabs};
@@ -134,9 +135,9 @@ impl<P: Ports> Pond<P> {
             ports.close(conn);
             return;
         }
-        if self.parked.count_of(conn) >= PENDING {
+        if self.parked.count_of(conn) >= WAITING_REQUESTS {
             let message =
-                format!("at most {PENDING} requests of one connection may wait at a time");
+                format!("at most {WAITING_REQUESTS} requests of one connection may wait at a time");
             self.refuse(ports, by, Failure::new(ErrorKind::TooMany, message));
             return;
         }

@@ -6,13 +6,14 @@
 use std::time::{Duration, Instant};
 
 use millpond_wire::ErrorKind;
+use millpond_wire::caps::WAITING_REQUESTS;
 use millpond_wire::message::{
     Counters, LENGTHS, LENGTHS_NANOSECONDS, RefusalCount, Reply, ReplyBody, Request, RequestBody,
     RequestCount,
 };
 
-/// Requests of one connection whose answers are waited for; a connection may not have more.
-const UNANSWERED: usize = 2048;
+/// Requests of one connection that are remembered: more than may wait at a time.
+const UNANSWERED: usize = 2 * WAITING_REQUESTS;
 
 /// A request that has no answer yet.
 #[derive(Clone, Copy, Debug)]
