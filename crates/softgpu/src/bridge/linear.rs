@@ -15,6 +15,9 @@ const HOST_ALLOC_FLAGS: c_uint = 7;
 /// `CU_MEMHOSTREGISTER_*`: portable, device map, I/O memory, read-only.
 const HOST_REGISTER_FLAGS: c_uint = 15;
 
+/// What a card says is the device of memory that it does not know.
+const NO_DEVICE: c_int = -2;
+
 fn allocate_host(
     engine: &'static Engine,
     pointer: *mut *mut c_void,
@@ -145,7 +148,7 @@ unsafe fn attribute_of(
     }
 }
 
-/// What a list of attributes says about memory that the driver does not know: zeroes, and no error.
+/// What a list of attributes says about memory that the driver does not know: mostly zeroes, and no error.
 ///
 /// # Safety
 /// `data` is null or valid for writing the attribute's type.
@@ -153,9 +156,12 @@ unsafe fn no_attribute(data: *mut c_void, attribute: u32) -> Result<(), Status> 
     // SAFETY: every arm writes the type that CUDA documents for the attribute, as the caller promised.
     unsafe {
         match attribute {
-            2 | 6 | 9 | 16 => Out::new(data.cast::<c_uint>())?.set(0),
+            2 | 6 | 16 => Out::new(data.cast::<c_uint>())?.set(0),
+            9 => Out::new(data.cast::<c_int>())?.set(NO_DEVICE),
             8 | 10 | 13 => Out::new(data.cast::<u8>())?.set(0),
-            1 | 3 | 4 | 7 | 11 | 12 | 14 | 17 => Out::new(data.cast::<u64>())?.set(0),
+            1 | 3 | 4 | 7 | 14 | 17 => Out::new(data.cast::<u64>())?.set(0),
+            // The card writes no range where there is none.
+            11 | 12 => {}
             _ => return Err(Status::INVALID_VALUE),
         }
     }
