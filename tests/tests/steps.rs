@@ -84,9 +84,9 @@ impl Scene {
     /// The mover or the host of the moment, if there is one.
     fn kill_helper(&mut self, role: Role) {
         let status = self.pond.status();
-        let movers = status.movers.iter().map(|mover| mover.pid);
-        let hosts = status.hosts.iter().map(|host| host.pid);
-        let pid = if role == Role::Mover { movers.last() } else { hosts.last() };
+        let mover = status.movers.last().map(|mover| mover.pid);
+        let host = status.hosts.last().map(|host| host.pid);
+        let pid = if role == Role::Mover { mover } else { host };
         if let Some(helper) = pid.and_then(|pid| Process::open(pid).ok()) {
             helper.kill();
             self.kills += 1;

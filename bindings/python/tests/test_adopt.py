@@ -364,6 +364,17 @@ def test_memory_of_other_kinds_and_of_others_is_refused_or_copied(name, gpu, pyt
     with millpond.handle(other) as handle:
         gpu(
             """
+# One tensor over two handles.
+def spanning():
+    address = ctypes.c_uint64()
+    call("cuMemAddressReserve", ctypes.byref(address), size(4 * MIB), size(0), ctypes.c_uint64(0), ctypes.c_uint64(0))
+    for half in (0, 2 * MIB):
+        handle = ctypes.c_uint64()
+        call("cuMemCreate", ctypes.byref(handle), size(2 * MIB), ctypes.byref(Properties(1, 1, Location(1, 0), None, 0)), ctypes.c_uint64(0))
+        call("cuMemMap", ctypes.c_uint64(address.value + half), size(2 * MIB), size(0), handle, ctypes.c_uint64(0))
+    call("cuMemSetAccess", address, size(4 * MIB), ctypes.byref(Access(Location(1, 0), 3)), size(1))
+    return Array(address.value, 4 * MIB).fill(b"abcd" * MIB)
+
 managed = ctypes.c_uint64()
 call("cuMemAllocManaged", ctypes.byref(managed), size(MIB), 1)
 host = ctypes.c_void_p()
@@ -395,6 +406,7 @@ for source, reason in (
     (read_only(), "may not write it"),
     (Array(opened.value, 2 * MIB).fill(b"abcd"), "only the process that made it"),
     (elsewhere(), "another context"),
+    (spanning(), "several handles"),
 ):
     refused(source, reason)
     t = millpond.adopt(name, source, copy=True)
