@@ -19,6 +19,7 @@ pub enum Kind {
     Info,
 }
 
+#[cfg(test)]
 impl Kind {
     pub const fn word(self) -> &'static str {
         match self {
@@ -65,6 +66,7 @@ pub struct Metric {
     pub help: &'static str,
 }
 
+#[cfg(test)]
 impl Metric {
     /// The name of its samples; a histogram has three (`_bucket`, `_sum`, `_count`) that begin with it.
     pub fn sample_name(&self) -> String {
@@ -88,6 +90,7 @@ macro_rules! metrics {
         };)*
 
         /// All but the daemon's counters.
+        #[cfg(test)]
         const OWN: &[Metric] = &[$($id),*];
     };
 }
@@ -173,6 +176,7 @@ pub fn of_counter(counter: &Counter) -> Metric {
 }
 
 /// The whole table.
+#[cfg(test)]
 pub fn all() -> Vec<Metric> {
     OWN.iter().copied().chain(Counts::ALL.iter().map(of_counter)).collect()
 }
