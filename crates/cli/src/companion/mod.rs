@@ -66,8 +66,9 @@ pub fn missing(name: &str) -> Report {
          in PATH"
     );
     let hint = match name {
-        // What it stands on would make every wheel wait.
+        // What they stand on would make every wheel wait.
         "redis" => "from a checkout, `cargo build --release -p millpond-redis` makes it",
+        "web" => "from a checkout, `cargo build --release -p millpond-web` makes it",
         _ => "it comes with the wheel; from a checkout, `cargo build --workspace` makes it",
     };
     Report::new(Code::NoProgram, message).hint(hint)
