@@ -9,8 +9,6 @@
 
 mod holder;
 mod series;
-#[cfg(test)]
-mod tests;
 
 use std::collections::VecDeque;
 
