@@ -29,5 +29,5 @@ pub use collector::{Collector, Options};
 pub use history::{History, Series};
 pub use names::Names;
 pub use overview::{GroupMembers, Overview, Sees};
-pub use readings::Readings;
+pub use readings::{CardReader, Readings};
 pub use tensors::{Selection, TensorGroup};
