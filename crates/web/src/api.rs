@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 use crate::actions::{self, Actor};
 use crate::collect::{Place, TENSORS, Watched};
 use crate::events::Ring;
-use crate::gate::{self, Gate, Peer, Rights};
+use crate::gate::{self, Gate, Rights};
 use crate::live;
 use crate::metrics;
 use crate::page;
@@ -33,6 +33,11 @@ const MOST_TENSORS: usize = 10_000;
 /// The most tensors of a page of a listing, and how many there are if nobody says.
 const MOST_ON_A_PAGE: u32 = 4096;
 const ON_A_PAGE: u32 = 1000;
+/// How far a history goes back, and in how many points, if nobody says.
+const HISTORY_SECONDS: u64 = 3600;
+const HISTORY_POINTS: usize = 600;
+/// All that a history has.
+const MOST_HISTORY_POINTS: usize = 7000;
 /// How long a request may take, everything that it waits for included.
 const WITHIN: Duration = Duration::from_secs(30);
 /// So many requests at once that need the pond by themselves.
@@ -50,6 +55,7 @@ pub struct Server {
     pub events: Arc<Ring>,
     pub place: Place,
     pub actor: Actor,
+    pub user: u32,
     /// Questions to the pond that are asked for one request alone.
     pub questions: Semaphore,
 }
@@ -57,7 +63,8 @@ pub struct Server {
 impl Server {
     pub fn new(watched: Arc<Watched>, events: Arc<Ring>, place: Place) -> Self {
         let actor = Actor::new(place.clone());
-        Self { watched, events, place, actor, questions: Semaphore::new(AT_ONCE) }
+        let user = rustix::process::geteuid().as_raw();
+        Self { watched, events, place, actor, user, questions: Semaphore::new(AT_ONCE) }
     }
 
     /// Asks the pond something on a thread of its own.
@@ -94,6 +101,7 @@ pub fn router(server: Arc<Server>, gate: Arc<Gate>) -> Router {
         .route("/api/v1/live", get(stream))
         .route("/api/v1/events", get(events))
         .route("/api/v1/tensors", get(tensors))
+        .route("/api/v1/history", get(history))
         .route("/api/v1/whoami", get(whoami))
         .route("/api/v1/actions/swap", post(actions::swap))
         .route("/api/v1/actions/rollback", post(actions::rollback))
@@ -178,7 +186,7 @@ async fn overview(
         return Ok(json(server.watched.fresh().await.overview()?.json()));
     }
     let collect = move |pond, sees| -> millpond::Result<Overview> {
-        Collector::new(pond, sees, Options { tensors, members: true }).collect()
+        Collector::new(pond, sees, Options { tensors, members: true, readings: true }).collect()
     };
     Ok(Json(server.ask(collect).await?).into_response())
 }
@@ -230,6 +238,36 @@ async fn events(
 }
 
 #[derive(Deserialize)]
+struct Past {
+    device: Option<String>,
+    since_s: Option<u64>,
+    most: Option<usize>,
+}
+
+async fn history(
+    State(server): Shared,
+    query: Result<Query<Past>, axum::extract::rejection::QueryRejection>,
+) -> Answer {
+    let Past { device, since_s, most } = read(query)?;
+    let now = server.watched.fresh().await;
+    let overview = &now.overview()?.overview;
+    let card = match &device {
+        Some(text) => overview.card(text),
+        None => overview.cards.first(),
+    };
+    let unknown = || {
+        let device = device.as_deref().unwrap_or("of any number");
+        Refusal::new(ErrorKind::NoDevice, format!("no GPU '{device}'"))
+            .hint("`millpond status` lists the GPUs")
+    };
+    let uuid = &card.ok_or_else(unknown)?.device;
+    let since = Duration::from_secs(since_s.unwrap_or(HISTORY_SECONDS));
+    let most = most.unwrap_or(HISTORY_POINTS).min(MOST_HISTORY_POINTS);
+    let series = server.watched.history(uuid, since, most).ok_or_else(unknown)?;
+    Ok(Json(series).into_response())
+}
+
+#[derive(Deserialize)]
 struct Page {
     #[serde(default)]
     prefix: String,
@@ -259,15 +297,12 @@ async fn tensors(
 struct Who {
     sees: Option<Sees>,
     actions: bool,
-    user: Option<u32>,
+    /// As whom actions are carried out: names of other users have `~user/` before them.
+    user: u32,
 }
 
-async fn whoami(
-    State(server): Shared,
-    Extension(rights): Extension<Rights>,
-    Extension(peer): Extension<Peer>,
-) -> Response {
+async fn whoami(State(server): Shared, Extension(rights): Extension<Rights>) -> Response {
     let now = server.watched.fresh().await;
     let sees = now.seen.as_ref().map(|seen| seen.overview.sees);
-    Json(Who { sees, actions: rights >= Rights::Act, user: peer.user }).into_response()
+    Json(Who { sees, actions: rights >= Rights::Act, user: server.user }).into_response()
 }

@@ -5,13 +5,13 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use millpond::{ErrorKind, Pond};
-use millpond_overview::{Collector, Options, Overview, Sees};
+use millpond_overview::{Collector, History, Options, Overview, Sees, Series};
 use millpond_view::units::now_unix_ms;
 use serde::Serialize;
 use tokio::sync::watch;
@@ -25,7 +25,7 @@ pub const PROGRAM: &str = "millpond-web";
 /// Between two questions, and how old an answer may be.
 pub const GAP: Duration = Duration::from_secs(1);
 /// Between two questions while nobody looks.
-const IDLE: Duration = Duration::from_secs(10);
+const IDLE: Duration = Duration::from_secs(5);
 /// How long a daemon that restarts is waited for before the pond counts as away.
 const RECONNECT: Duration = Duration::from_secs(2);
 /// A daemon that says nothing for so long hangs.
@@ -115,10 +115,18 @@ impl Now {
 pub struct Watched {
     now: watch::Sender<Arc<Now>>,
     wake: SyncSender<()>,
+    history: Mutex<History>,
     pub hub: Hub,
 }
 
 impl Watched {
+    /// The history of a card, by its UUID.
+    pub fn history(&self, device: &str, since: Duration, most: usize) -> Option<Series> {
+        let since_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+        let history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        history.series(device, since_ms, most)
+    }
+
     /// What is known now, at most [`GAP`] old unless the pond takes longer to answer.
     pub async fn fresh(&self) -> Arc<Now> {
         let mut now = self.now.subscribe();
@@ -187,7 +195,7 @@ pub fn start(place: Place) -> std::io::Result<Arc<Watched>> {
         reason: Some("the pond has not answered yet".to_owned()),
     };
     let (now, _) = watch::channel(Arc::new(Now::new(0, pond, None, Work::default())));
-    let watched = Arc::new(Watched { now, wake, hub: Hub::default() });
+    let watched = Arc::new(Watched { now, wake, history: Mutex::default(), hub: Hub::default() });
     let thread = Thread {
         place,
         watched: Arc::clone(&watched),
@@ -209,10 +217,17 @@ struct Thread {
 
 impl Thread {
     fn run(mut self) {
+        let started = Instant::now();
         let mut told: Option<Overview> = None;
         loop {
             let begun = Instant::now();
             let collected = self.collect();
+            if let Ok(overview) = &collected {
+                let monotonic = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+                let history = &self.watched.history;
+                let mut history = history.lock().unwrap_or_else(PoisonError::into_inner);
+                history.record(monotonic, overview.at_unix_ms, &overview.cards);
+            }
             self.work.took = begun.elapsed();
             self.work.at_unix_ms = now_unix_ms();
             self.work.collections += 1;
@@ -231,7 +246,7 @@ impl Thread {
             Some(collector) => collector,
             None => {
                 let (pond, sees) = self.place.connect()?;
-                let options = Options { tensors: TENSORS, members: true };
+                let options = Options { tensors: TENSORS, members: true, readings: true };
                 self.collector.insert(Collector::new(pond, sees, options))
             }
         };

@@ -8,6 +8,8 @@
 mod cards;
 mod cgroup;
 mod containers;
+#[cfg(test)]
+mod document;
 mod groups;
 mod models;
 mod pond;

@@ -3,7 +3,9 @@
 //! No label has a value that programs can choose without end: no names of tensors, no numbers of processes,
 //! no tags of versions. Where users choose (models, groups, containers), the number of values is capped.
 
-use millpond_wire::message::{Counter, CounterUnit, Counts};
+#[cfg(test)]
+use millpond_wire::message::Counts;
+use millpond_wire::message::{Counter, CounterUnit};
 
 /// What every name begins with.
 pub const PREFIX: &str = "millpond";
