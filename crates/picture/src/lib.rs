@@ -11,12 +11,16 @@
 #![forbid(unsafe_code)]
 
 pub mod commands;
+mod history;
 mod label;
 mod map;
+#[cfg(test)]
+mod samples;
 mod style;
 mod svg;
 mod text;
 mod treemap;
 
+pub use history::history;
 pub use map::map;
 pub use text::text;

@@ -28,7 +28,7 @@ const FONT: f64 = 12.0;
 const SMALL: f64 = 11.0;
 
 /// What belongs together, from left to right.
-const COLUMNS: [(&str, &[SegmentKind]); 7] = [
+pub(crate) const COLUMNS: [(&str, &[SegmentKind]); 7] = [
     ("models", &[SegmentKind::Version, SegmentKind::SharedSlabs]),
     ("tensors", &[SegmentKind::Tensor, SegmentKind::Tensors, SegmentKind::Ipc]),
     ("kept", &[SegmentKind::SlabRoom, SegmentKind::Recycled, SegmentKind::Unlisted]),
@@ -256,7 +256,8 @@ fn size(segment: &Segment) -> String {
 
 /// How many use it, and how it is.
 fn holders(segment: &Segment) -> Option<String> {
-    let readers = segment.readers.map(|readers| units::count(readers, "reader"));
+    let readers = segment.readers.filter(|readers| *readers > 0);
+    let readers = readers.map(|readers| units::count(readers, "reader"));
     let state = segment.state.clone().filter(|state| state != "ready" && state != "ok");
     let said: Vec<String> = [readers, state].into_iter().flatten().collect();
     (!said.is_empty()).then(|| said.join(", "))
@@ -288,7 +289,7 @@ fn axis(svg: &mut Svg, card: &Card, frame: Rect) {
         let x = frame.x + frame.width * float(at) / total;
         svg.line("line", (x, y), (x, y + 5.0));
         let anchor = if at == 0 { Anchor::Start } else { Anchor::Middle };
-        let text = units::bytes(at);
+        let text = mark(at);
         if x + label::width(&text, SMALL) / 2.0 <= frame.x + frame.width + 4.0 {
             svg.text("small muted", (x, y + 18.0), anchor, &text);
         }
@@ -307,6 +308,24 @@ fn axis(svg: &mut Svg, card: &Card, frame: Rect) {
 /// A distance between marks that people count in: 1, 2, 4 … of a unit, for up to ten marks.
 pub(crate) fn step(total: u64) -> u64 {
     (total / 10).checked_next_power_of_two().unwrap_or(1 << 63).max(1)
+}
+
+/// A number at a mark: steps are powers of two, so two places say it whole where one would round.
+pub(crate) fn mark(bytes: u64) -> String {
+    let short = units::bytes(bytes);
+    let is_whole = |unit: u64| bytes >= unit && (bytes % unit).is_multiple_of(unit / 4);
+    let (unit, name) = if is_whole(1 << 40) {
+        (1u64 << 40, "TiB")
+    } else if is_whole(1 << 30) {
+        (1 << 30, "GiB")
+    } else {
+        return short;
+    };
+    match bytes % unit / (unit / 4) {
+        1 => format!("{}.25 {name}", bytes / unit),
+        3 => format!("{}.75 {name}", bytes / unit),
+        _ => short,
+    }
 }
 
 /// Bytes by kind, those inside groups apart.
@@ -343,4 +362,111 @@ fn legend(svg: &mut Svg, totals: &BTreeMap<SegmentKind, u64>, top: f64) -> f64 {
         x += column;
     }
     if totals.is_empty() { y } else { y + LEGEND_ROW }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::samples::{card, segment};
+
+    /// Whether tags are closed in order, and nothing else is markup.
+    pub(crate) fn is_well_formed(svg: &str) -> bool {
+        let mut open = Vec::new();
+        for part in svg.split('<').skip(1) {
+            let Some((tag, text)) = part.split_once('>') else { return false };
+            if text.contains('>') {
+                return false;
+            }
+            let name = tag.split([' ', '/']).find(|word| !word.is_empty()).unwrap_or_default();
+            if tag.starts_with('/') {
+                if open.pop() != Some(name) {
+                    return false;
+                }
+            } else if !tag.ends_with('/') {
+                open.push(name);
+            }
+        }
+        open.is_empty()
+    }
+
+    #[test]
+    fn areas_are_bytes() {
+        let mut all = card();
+        all.segments.retain(|segment| segment.children.is_empty());
+        let svg = map(&[all.clone()]);
+        let cells: Vec<f64> = svg
+            .lines()
+            .filter(|line| line.starts_with("<rect class=\"cell"))
+            .map(|line| {
+                let number = |name: &str| -> f64 {
+                    let (_, rest) = line.split_once(&format!(" {name}=\"")).unwrap();
+                    rest.split('"').next().unwrap().parse().unwrap()
+                };
+                number("width") * number("height")
+            })
+            .collect();
+        assert_eq!(cells.len(), all.segments.len());
+        let scale = FRAME_WIDTH * FRAME_HEIGHT / float(all.total_bytes);
+        let mut wanted: Vec<f64> =
+            all.segments.iter().map(|segment| float(segment.bytes) * scale).collect();
+        let mut cells = cells;
+        wanted.sort_by(f64::total_cmp);
+        cells.sort_by(f64::total_cmp);
+        for (cell, wanted) in cells.iter().zip(&wanted) {
+            assert!((cell - wanted).abs() < 5.0, "{cell} is not {wanted}");
+        }
+    }
+
+    #[test]
+    fn hostile_names_are_text() {
+        let mut hostile = card();
+        let name = "</title><script>alert(1)</script>&\"'\u{1b}[2J\u{202e}\u{ffff}";
+        for segment in &mut hostile.segments {
+            segment.label = name.to_owned();
+            segment.owner = Some(name.to_owned());
+            segment.state = Some(name.to_owned());
+        }
+        hostile.name = name.to_owned();
+        hostile.device = name.to_owned();
+        let svg = map(&[hostile]);
+        assert!(is_well_formed(&svg), "{svg}");
+        assert!(!svg.contains("<script") && !svg.contains('\u{1b}') && !svg.contains('\u{202e}'));
+        assert!(svg.contains("&lt;script&gt;"));
+    }
+
+    #[test]
+    fn what_is_drawn_is_said_too() {
+        let svg = map(&[card(), card()]);
+        assert!(is_well_formed(&svg));
+        assert!(svg.contains("role=\"img\" aria-labelledby=\"title about\""));
+        assert!(svg.contains("<desc id=\"about\">GPU 0 · NVIDIA H200: "), "{svg}");
+        assert!(svg.contains("prefers-color-scheme: dark"));
+        assert_eq!(svg, map(&[card(), card()]), "the same pond is the same file");
+        assert!(is_well_formed(&map(&[])) && map(&[]).contains("no GPU"));
+    }
+
+    #[test]
+    fn absurd_cards_are_drawn_as_well() {
+        let mut absurd = card();
+        absurd.total_bytes = u64::MAX;
+        absurd.capacity_bytes = u64::MAX - 1;
+        absurd.segments = vec![segment(SegmentKind::Tensor, "x", u64::MAX)];
+        let huge = map(&[absurd.clone()]);
+        absurd.total_bytes = 0;
+        absurd.segments.clear();
+        let empty = map(&[absurd]);
+        for svg in [huge, empty] {
+            assert!(is_well_formed(&svg) && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        }
+    }
+
+    #[test]
+    fn marks_are_exact() {
+        let shown = [0, 256 << 20, 5 << 28, 3 << 29, 7 << 28, 16 << 30, 5 << 38].map(mark);
+        assert_eq!(
+            shown,
+            ["0 B", "256 MiB", "1.25 GiB", "1.5 GiB", "1.75 GiB", "16 GiB", "1.25 TiB"]
+        );
+        assert_eq!([step(0), step(2 << 30), step(u64::MAX)], [1, 256 << 20, 1 << 61]);
+    }
 }

@@ -51,6 +51,17 @@ pub(crate) struct Paint {
     pub light: (&'static str, &'static str),
     pub dark: (&'static str, &'static str),
     pub pattern: Pattern,
+    /// How much of the page shines through: shades of one colour.
+    pub opacity_percent: u8,
+}
+
+impl Paint {
+    /// The same colour, lighter for each that was painted with it before.
+    pub(crate) fn shade(self, before: usize) -> Self {
+        const SHADES: [u8; 4] = [100, 76, 55, 38];
+        let shade = SHADES.get(before % SHADES.len()).copied();
+        Self { opacity_percent: shade.unwrap_or(100), ..self }
+    }
 }
 
 const fn paint(
@@ -58,7 +69,7 @@ const fn paint(
     dark: (&'static str, &'static str),
     pattern: Pattern,
 ) -> Paint {
-    Paint { light, dark, pattern }
+    Paint { light, dark, pattern, opacity_percent: 100 }
 }
 
 const WHITE: &str = "#ffffff";
@@ -70,21 +81,21 @@ const PALE: &str = "#e6edf3";
 /// what shares a colour differs in its pattern.
 pub(crate) const fn of_kind(kind: SegmentKind) -> Paint {
     match kind {
-        SegmentKind::Version => paint(("#1864ab", WHITE), ("#4dabf7", NIGHT), Pattern::None),
-        SegmentKind::SharedSlabs => paint(("#a5d8ff", INK), ("#1c5d94", PALE), Pattern::Rising),
-        SegmentKind::Tensor => paint(("#087f5b", WHITE), ("#38d9a9", NIGHT), Pattern::Level),
-        SegmentKind::Tensors => paint(("#96f2d7", INK), ("#0b6e50", PALE), Pattern::Dots),
-        SegmentKind::Ipc => paint(("#ffe066", INK), ("#e8b500", NIGHT), Pattern::Falling),
+        SegmentKind::Version => paint(("#1864ab", WHITE), ("#2474bd", WHITE), Pattern::None),
+        SegmentKind::SharedSlabs => paint(("#a5d8ff", INK), ("#12395c", PALE), Pattern::Rising),
+        SegmentKind::Tensor => paint(("#087f5b", WHITE), ("#12805f", WHITE), Pattern::Level),
+        SegmentKind::Tensors => paint(("#96f2d7", INK), ("#0a4434", PALE), Pattern::Dots),
+        SegmentKind::Ipc => paint(("#ffe066", INK), ("#c99a06", NIGHT), Pattern::Falling),
         SegmentKind::SlabRoom => paint(("#e9ecef", INK), ("#2b333d", PALE), Pattern::Rising),
         SegmentKind::Recycled => paint(("#dee2e6", INK), ("#333c47", PALE), Pattern::Dots),
         SegmentKind::Unlisted => paint(("#ced4da", INK), ("#495562", PALE), Pattern::Grid),
-        SegmentKind::HostContext => paint(("#862e9c", WHITE), ("#cc5de8", NIGHT), Pattern::Upright),
-        SegmentKind::MoverContext => paint(("#eebefa", INK), ("#6b2480", PALE), Pattern::Grid),
-        SegmentKind::Group => paint(("#d9480f", WHITE), ("#ff922b", NIGHT), Pattern::None),
-        SegmentKind::Cache => paint(("#ffc078", INK), ("#b35c00", WHITE), Pattern::Level),
-        SegmentKind::CacheIdle => paint(("#ffe8cc", INK), ("#6b3a06", PALE), Pattern::Dots),
-        SegmentKind::Contexts => paint(("#f783ac", INK), ("#a61e4d", WHITE), Pattern::Upright),
-        SegmentKind::Other => paint(("#868e96", WHITE), ("#6e7781", WHITE), Pattern::Falling),
+        SegmentKind::HostContext => paint(("#862e9c", WHITE), ("#8e3bb0", WHITE), Pattern::Upright),
+        SegmentKind::MoverContext => paint(("#eebefa", INK), ("#45205a", PALE), Pattern::Grid),
+        SegmentKind::Group => paint(("#d9480f", WHITE), ("#c2540c", WHITE), Pattern::None),
+        SegmentKind::Cache => paint(("#ffc078", INK), ("#8a4b08", PALE), Pattern::Level),
+        SegmentKind::CacheIdle => paint(("#ffe8cc", INK), ("#4d2c08", PALE), Pattern::Dots),
+        SegmentKind::Contexts => paint(("#f783ac", INK), ("#8f2450", WHITE), Pattern::Upright),
+        SegmentKind::Other => paint(("#868e96", WHITE), ("#5c6670", WHITE), Pattern::Falling),
         SegmentKind::Free => paint(("#ffffff", INK), (NIGHT, PALE), Pattern::None),
     }
 }
@@ -115,7 +126,7 @@ text { font-family: system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Ari
 .hatch { stroke: #000000; stroke-opacity: 0.22; stroke-width: 1.2; fill: none; }
 .pattern { pointer-events: none; }
 .label { paint-order: stroke; stroke-width: 2.4px; stroke-linejoin: round; pointer-events: none; }
-g:hover > .cell { stroke: #1f2328; stroke-width: 1.6; }
+g:hover .cell { stroke: #1f2328; stroke-width: 1.6; }
 ";
 
 const DARK: &str = "\
@@ -130,7 +141,7 @@ const DARK: &str = "\
   .grid { stroke: #262c36; }
   .limit, .reading { stroke: #e6edf3; }
   .hatch { stroke: #ffffff; }
-  g:hover > .cell { stroke: #e6edf3; }
+  g:hover .cell { stroke: #e6edf3; }
 ";
 
 /// The style element and the patterns, for these kinds.
@@ -139,7 +150,11 @@ pub(crate) fn sheet(kinds: &[(String, Paint)]) -> String {
         let mut text = String::new();
         for (class, paint) in kinds {
             let (fill, ink) = if dark { paint.dark } else { paint.light };
-            let _ = writeln!(text, "{indent}.f-{class} {{ fill: {fill}; }}");
+            let opacity = match paint.opacity_percent {
+                100 => String::new(),
+                percent => format!(" fill-opacity: {}.{:02};", percent / 100, percent % 100),
+            };
+            let _ = writeln!(text, "{indent}.f-{class} {{ fill: {fill};{opacity} }}");
             let _ = writeln!(text, "{indent}.t-{class} {{ fill: {ink}; stroke: {fill}; }}");
         }
         text
@@ -168,14 +183,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_kinds_look_alike_without_colour() {
-        for (place, a) in SegmentKind::ALL.into_iter().enumerate() {
-            for b in SegmentKind::ALL.into_iter().skip(place + 1) {
+    fn no_two_kinds_of_a_column_look_alike_without_colour() {
+        let pairs = |kinds: &'static [SegmentKind]| {
+            kinds
+                .iter()
+                .enumerate()
+                .flat_map(|(at, a)| kinds[at + 1..].iter().map(move |b| (*a, *b)))
+        };
+        for (_, kinds) in crate::map::COLUMNS {
+            for (a, b) in pairs(kinds) {
                 let (x, y) = (of_kind(a), of_kind(b));
                 let is_apart = x.pattern != y.pattern
                     || lightness(x.light.0).abs_diff(lightness(y.light.0)) >= 8;
-                // They are never in the same column.
-                assert!(is_apart || a.is_pond() != b.is_pond(), "{a:?} and {b:?}");
+                assert!(is_apart, "{a:?} and {b:?}");
             }
         }
     }

@@ -79,28 +79,29 @@ fn table(card: &Card) -> Table {
         ("STATE", Side::Left),
     ])
     .dispensable(&["STATE", "READERS", "OWNER", "CARD"]);
-    let mut tensors = 0;
-    let (mut more, mut more_bytes) = (0u64, 0u64);
-    for segment in &card.segments {
-        if matches!(segment.kind, SegmentKind::Tensor | SegmentKind::Ipc) {
-            tensors += 1;
-            if tensors > TENSORS {
-                more += segment.count;
-                more_bytes = more_bytes.saturating_add(segment.bytes);
-                continue;
+    for kind in SegmentKind::ALL {
+        let of_kind = || card.segments.iter().filter(|segment| segment.kind == kind);
+        let most = if matches!(kind, SegmentKind::Tensor | SegmentKind::Ipc) {
+            TENSORS
+        } else {
+            usize::MAX
+        };
+        for segment in of_kind().take(most) {
+            table.row(row(card, segment, 0));
+            for part in &segment.children {
+                table.row(row(card, part, 1));
             }
         }
-        table.row(row(card, segment, 0));
-        for part in &segment.children {
-            table.row(row(card, part, 1));
+        let (count, bytes) = of_kind().skip(most).fold((0u64, 0u64), |(count, bytes), segment| {
+            (count + segment.count, bytes.saturating_add(segment.bytes))
+        });
+        if count > 0 {
+            let what = format!("{} more", units::thousands(count));
+            let mut cells = vec![letter(kind).to_string(), kind.title().to_owned(), what];
+            cells.extend([units::bytes(bytes), share(card, bytes)]);
+            cells.extend(vec!["-".to_owned(); 3]);
+            table.row(cells);
         }
-    }
-    if more > 0 {
-        let what = format!("{} more", units::count(more, "tensor"));
-        let mut cells = vec!["T".to_owned(), "tensors".to_owned(), what];
-        cells.extend([units::bytes(more_bytes), share(card, more_bytes)]);
-        cells.extend(vec!["-".to_owned(); 3]);
-        table.row(cells);
     }
     table
 }
@@ -127,4 +128,46 @@ fn row(card: &Card, segment: &Segment, depth: usize) -> Vec<String> {
 fn share(card: &Card, bytes: u64) -> String {
     let tenths = u128::from(bytes) * 1000 / u128::from(card.total_bytes).max(1);
     format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{card, segment};
+
+    #[test]
+    fn the_bar_is_to_scale() {
+        let bar = bar(&card(), 70);
+        let count = |letter: char| bar.chars().filter(|it| *it == letter).count();
+        assert_eq!(bar.len(), 70);
+        // Two GiB for each place.
+        assert_eq!([count('M'), count('G'), count('o'), count('.')], [14, 12, 4, 30]);
+        let letters: std::collections::BTreeSet<_> = SegmentKind::ALL.map(letter).into();
+        assert_eq!(letters.len(), SegmentKind::ALL.len());
+    }
+
+    #[test]
+    fn tensors_beyond_the_first_are_a_line() {
+        let mut many = card();
+        many.segments =
+            (0..50).map(|_| segment(SegmentKind::Tensor, "x\u{1b}[2J", 1 << 30)).collect();
+        let text = text(&many, 100);
+        assert_eq!(text.lines().count(), 2 + 1 + TENSORS + 1, "{text}");
+        assert!(text.contains("30 more") && text.contains("30 GiB"));
+        assert!(!text.contains('\u{1b}') && text.contains("\\u{1b}"));
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        many.total_bytes = 0;
+        many.segments.clear();
+        assert!(super::text(&many, 0).contains("GPU 0"));
+    }
+
+    #[test]
+    fn what_a_group_consists_of_is_under_it() {
+        let text = text(&card(), 140);
+        let lines: Vec<&str> = text.lines().collect();
+        let at = lines.iter().position(|line| line.starts_with('G') && line.contains("serving"));
+        assert!(lines[at.unwrap()].contains("24 GiB of 32 GiB"));
+        let below = lines[at.unwrap() + 1];
+        assert!(below.starts_with('C') && below.contains("    elastic cache"), "{text}");
+    }
 }
