@@ -1,12 +1,14 @@
 //! `millpond map` and `millpond history`, which the program `millpond-web` runs.
 
+mod history;
+mod http;
 mod map;
 mod output;
 
 use std::ffi::OsString;
 
 use millpond_console::args::Global;
-use millpond_console::companions::{self, MapArgs};
+use millpond_console::companions::{self, HistoryArgs, MapArgs};
 use millpond_console::error::Outcome;
 use millpond_console::exit::Code;
 use millpond_console::printer::{self, Printer};
@@ -18,6 +20,7 @@ use millpond_console::usage;
 pub fn run(command: &str, words: &[OsString]) -> Option<Code> {
     match command {
         "map" => Some(with(command, words, |args: &MapArgs| args.json.json, map::run)),
+        "history" => Some(with(command, words, |args: &HistoryArgs| args.json.json, history::run)),
         _ => None,
     }
 }
