@@ -46,7 +46,6 @@ impl Connection {
     }
 }
 
-
 impl AsyncRead for Connection {
     fn poll_read(
         self: Pin<&mut Self>,

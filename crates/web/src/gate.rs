@@ -166,7 +166,8 @@ fn is_of_this_site(headers: &HeaderMap, host: &str, method: &Method) -> Result<(
         }
     }
     let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let is_foreign = said("sec-fetch-site").is_some_and(|it| it == "cross-site" || it == "same-site");
+    let is_foreign =
+        said("sec-fetch-site").is_some_and(|it| it == "cross-site" || it == "same-site");
     let is_visit = *method == Method::GET && said("sec-fetch-mode") == Some("navigate");
     if is_foreign && !is_visit { foreign() } else { Ok(()) }
 }

@@ -30,7 +30,12 @@ fn open() -> Gate {
 const OURS: Peer = Peer { is_ours: true, user: Some(1000) };
 const OTHER: Peer = Peer { is_ours: false, user: Some(1001) };
 
-fn asked(gate: &Gate, peer: Peer, line: &str, headers: &[(&str, &str)]) -> Result<Option<Rights>, u16> {
+fn asked(
+    gate: &Gate,
+    peer: Peer,
+    line: &str,
+    headers: &[(&str, &str)],
+) -> Result<Option<Rights>, u16> {
     let (method, path) = line.split_once(' ').unwrap();
     let mut request = Request::builder().method(method).uri(path);
     if !headers.iter().any(|(name, _)| *name == "host") {
@@ -84,7 +89,8 @@ fn a_name_that_is_not_ours_is_refused() {
     for host in ["localhost", "LOCALHOST:7711", "[::1]:7711", "10.0.0.7", "GPU7.example.org:80"] {
         assert!(asked(&closed(), OURS, "GET /", &[("host", host)]).is_ok(), "{host}");
     }
-    for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:7711", "", "x:y"] {
+    for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:7711", "", "x:y"]
+    {
         assert_eq!(asked(&closed(), OURS, "GET /", &[("host", host)]), Err(403), "{host}");
     }
     let two = [("host", "localhost"), ("host", "evil.example")];

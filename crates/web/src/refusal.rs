@@ -42,7 +42,9 @@ impl Refusal {
 /// The status of an error kind.
 const fn status_of(kind: ErrorKind) -> StatusCode {
     match kind {
-        ErrorKind::Invalid | ErrorKind::Protocol | ErrorKind::Unsupported => StatusCode::BAD_REQUEST,
+        ErrorKind::Invalid | ErrorKind::Protocol | ErrorKind::Unsupported => {
+            StatusCode::BAD_REQUEST
+        }
         ErrorKind::NotFound | ErrorKind::NoDevice => StatusCode::NOT_FOUND,
         ErrorKind::Denied => StatusCode::FORBIDDEN,
         ErrorKind::Exists
@@ -53,7 +55,9 @@ const fn status_of(kind: ErrorKind) -> StatusCode {
         | ErrorKind::Lost => StatusCode::CONFLICT,
         ErrorKind::TooMany => StatusCode::TOO_MANY_REQUESTS,
         ErrorKind::Timeout => StatusCode::GATEWAY_TIMEOUT,
-        ErrorKind::NoPond | ErrorKind::Draining | ErrorKind::Later => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorKind::NoPond | ErrorKind::Draining | ErrorKind::Later => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
         ErrorKind::Internal
         | ErrorKind::Driver
         | ErrorKind::UnknownKind

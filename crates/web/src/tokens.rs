@@ -40,14 +40,20 @@ impl TokenError {
         match self {
             Self::Open { path, .. } => format!("`chmod 600 {}`", path.display()),
             Self::Foreign { path, .. } => {
-                format!("`chown` it to the user who runs this command, or to root: '{}'", path.display())
+                format!(
+                    "`chown` it to the user who runs this command, or to root: '{}'",
+                    path.display()
+                )
             }
             Self::Unreadable { path, .. }
             | Self::NoFile { path }
             | Self::TooLong { path }
             | Self::Weak { path, .. }
             | Self::Empty { path } => {
-                format!("`(umask 077; head -c 24 /dev/urandom | base64 > {})` makes one", path.display())
+                format!(
+                    "`(umask 077; head -c 24 /dev/urandom | base64 > {})` makes one",
+                    path.display()
+                )
             }
         }
     }

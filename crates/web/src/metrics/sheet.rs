@@ -7,7 +7,7 @@ use millpond_wire::characters;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::encoding::{
-    DescriptorEncoder, EncodeLabelSet, EncodeMetric, LabelSetEncoder, MetricEncoder, NoLabelSet,
+    DescriptorEncoder, EncodeLabel, EncodeLabelSet, LabelSetEncoder, MetricEncoder, NoLabelSet,
 };
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit as Written};
@@ -21,7 +21,10 @@ pub enum Value {
     Signed(i64),
     Float(f64),
     /// Sum, and how many lie up to each bound but above the one before.
-    Spread { sum: f64, classes: Vec<(f64, u64)> },
+    Spread {
+        sum: f64,
+        classes: Vec<(f64, u64)>,
+    },
 }
 
 impl From<u64> for Value {
@@ -218,7 +221,6 @@ struct Labels<'a> {
 impl EncodeLabelSet for Labels<'_> {
     fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> Result<(), fmt::Error> {
         for (name, value) in self.names.iter().zip(self.values) {
-            use prometheus_client::encoding::EncodeLabel;
             (*name, value.as_str()).encode(encoder.encode_label())?;
         }
         Ok(())

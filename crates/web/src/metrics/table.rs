@@ -3,7 +3,9 @@
 //! No label has a value that programs can choose without end: no names of tensors, no numbers of processes,
 //! no tags of versions. Where users choose (models, groups, containers), the number of values is capped.
 
-use millpond_wire::message::{Counter, CounterUnit, Counts};
+#[cfg(test)]
+use millpond_wire::message::Counts;
+use millpond_wire::message::{Counter, CounterUnit};
 
 /// What every name begins with.
 pub const PREFIX: &str = "millpond";
@@ -19,6 +21,7 @@ pub enum Kind {
     Info,
 }
 
+#[cfg(test)]
 impl Kind {
     pub const fn word(self) -> &'static str {
         match self {
@@ -65,6 +68,7 @@ pub struct Metric {
     pub help: &'static str,
 }
 
+#[cfg(test)]
 impl Metric {
     /// The name of its samples; a histogram has three (`_bucket`, `_sum`, `_count`) that begin with it.
     pub fn sample_name(&self) -> String {
@@ -88,6 +92,7 @@ macro_rules! metrics {
         };)*
 
         /// All but the daemon's counters.
+        #[cfg(test)]
         const OWN: &[Metric] = &[$($id),*];
     };
 }
@@ -173,6 +178,7 @@ pub fn of_counter(counter: &Counter) -> Metric {
 }
 
 /// The whole table.
+#[cfg(test)]
 pub fn all() -> Vec<Metric> {
     OWN.iter().copied().chain(Counts::ALL.iter().map(of_counter)).collect()
 }
