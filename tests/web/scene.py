@@ -105,14 +105,14 @@ class Scene:
 
     def act(self, name: str, *orders: object, group: str | None = None) -> subprocess.Popen:
         """Starts a process that carries orders out under a name, and then keeps what it has."""
-        command = [sys.executable, str(HERE / "scene.py"), "--actor", name, json.dumps(orders)]
+        command = [sys.executable, str(HERE / "scene.py"), "--actor", name]
         environment = self.environment
         if group:
             command = [self.built / "millpond", "run", "--group", group, "--", *command]
             environment = environment | {"LD_LIBRARY_PATH": str(self.folder / "lib")}
         child = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.children.append(child)
-        self.wait_for(child, name)
+        self.tell(child, *orders)
         return child
 
     def wait_for(self, child: subprocess.Popen, name: str) -> None:
@@ -126,11 +126,15 @@ class Scene:
         child.stdin.flush()
         self.wait_for(child, "a process")
 
-    def end(self) -> None:
+    def end_processes(self) -> None:
         for child in self.children:
             child.kill()
         for child in self.children:
             child.communicate()
+        self.children.clear()
+
+    def end(self) -> None:
+        self.end_processes()
         if self.web:
             self.close_web(signal.SIGKILL)
         if self.keeper and self.keeper.poll() is None:
@@ -184,31 +188,26 @@ class Scene:
 
 # -- a process of the scene --
 
-def actor(name: str, orders: list) -> None:
-    """Does what it is told and keeps everything, until nobody tells it anything more."""
+def actor(name: str) -> None:
+    """Does what each line tells it and keeps everything, until nobody tells it anything more."""
     kept: list = []
     pond = None
-    for told in [json.dumps(orders), *[None]]:
-        while True:
-            line = told if told is not None else sys.stdin.readline()
-            if not line:
-                return
-            for verb, *words in json.loads(line):
-                if verb == "allocate":
-                    allocate(*words)
-                    continue
-                if pond is None:
-                    import millpond
-                    pond = millpond.Pond(program=name)
-                carry_out(pond, kept, verb, *words)
-            print("ready", flush=True)
-            if told is not None:
-                break
+    for line in sys.stdin:
+        for verb, *words in json.loads(line):
+            if verb == "allocate":
+                allocate(*words)
+                continue
+            if pond is None:
+                import millpond
+                pond = millpond.Pond(program=name)
+            carry_out(pond, kept, verb, *words)
+        print("ready", flush=True)
 
 
 def carry_out(pond, kept: list, verb: str, *words) -> None:
     if verb in ("create", "publish"):
-        tensor = pond.create(words[0], (words[1] // 8192, 4096), "bfloat16", **(words[2] if len(words) > 2 else {}))
+        shape, dtype = ((words[1] // 8192, 4096), "bfloat16") if words[1] >= 8192 else (words[1], "uint8")
+        tensor = pond.create(words[0], shape, dtype)
         kept.append(tensor)
         if verb == "publish":
             tensor.publish()
@@ -247,7 +246,7 @@ def size_of(text: str) -> int:
 
 def main() -> None:
     if sys.argv[1:2] == ["--actor"]:
-        actor(sys.argv[2], json.loads(sys.argv[3]))
+        actor(sys.argv[2])
         return
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--bin", required=True)
