@@ -3,6 +3,7 @@
 
 mod bench;
 mod redis;
+mod top;
 
 use std::ffi::OsString;
 
@@ -14,6 +15,7 @@ use crate::layout;
 
 pub use bench::BenchArgs;
 pub use redis::{PREFIX_VARIABLE, RedisArgs, RedisCommand, ServerArgs, URL_VARIABLE};
+pub use top::TopArgs;
 
 /// The command line of a companion in its own program, with the global flags that the core has for all.
 pub fn alone<A: Args>(name: &str) -> Command {
@@ -49,5 +51,6 @@ pub fn shipped() -> Vec<Command> {
     vec![
         BenchArgs::augment_args(Command::new("bench")),
         RedisArgs::augment_args(Command::new("redis")),
+        TopArgs::augment_args(Command::new("top")),
     ]
 }
