@@ -13,8 +13,9 @@ mod value;
 use millpond_console::table::Side;
 use millpond_overview::Overview;
 
+pub use models::state as version_state;
 pub use thing::{Row, Thing};
-pub use value::Value;
+pub use value::{Value, short_age};
 
 /// Which list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
