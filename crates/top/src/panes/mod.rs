@@ -114,7 +114,7 @@ impl Pane {
                 ("no tensors", "millpond tensor create acts/x --dtype bf16 --shape 4096,4096")
             }
             Self::Models => ("no models", "millpond load llama ./model.safetensors"),
-            Self::Groups => ("no groups", "millpond group create team-a --limit 10G"),
+            Self::Groups => ("no groups", "millpond group set team-a --limit 10G"),
             Self::Caches => ("no elastic caches", "programs make them: docs/elastic.md"),
             Self::Processes => ("no other processes are connected", "millpond ps"),
             Self::Events => ("no events yet", "millpond events"),
