@@ -8,7 +8,7 @@ use millpond::{ErrorKind, ModelInfo, Pond, Result, TensorId, VersionId};
 use millpond_view as view;
 
 use crate::{
-    Card, CardProcess, DeviceParts, GroupMembers, Names, Overview, Sees, Selection, SharedSlab,
+    Card, CardReader, DeviceParts, GroupMembers, Names, Overview, Sees, Selection, SharedSlab,
     TensorGroup,
 };
 
@@ -24,11 +24,13 @@ pub struct Options {
     pub tensors: usize,
     /// Whether the processes of groups are asked for: one more request for each group.
     pub members: bool,
+    /// Whether this process reads the cards through NVML too: utilisation, power, contexts of movers.
+    pub readings: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { tensors: 1000, members: false }
+        Self { tensors: 1000, members: false, readings: false }
     }
 }
 
@@ -39,6 +41,7 @@ pub struct Collector {
     sees: Sees,
     options: Options,
     names: Names,
+    reader: Option<CardReader>,
     /// The slabs of versions that share some: they do not change once a version is complete.
     parts: HashMap<VersionId, Vec<(TensorId, u64)>>,
 }
@@ -65,7 +68,8 @@ impl Collector {
     /// Collects over a connection that is there already; `sees` says what it was opened for.
     #[must_use]
     pub fn new(pond: Pond, sees: Sees, options: Options) -> Self {
-        Self { pond, sees, options, names: Names::default(), parts: HashMap::new() }
+        let reader = options.readings.then(CardReader::open).flatten();
+        Self { pond, sees, options, names: Names::default(), reader, parts: HashMap::new() }
     }
 
     /// The connection.
@@ -122,7 +126,7 @@ impl Collector {
             user_names: BTreeMap::new(),
         };
         overview.user_names = self.user_names(&overview);
-        overview.cards = cards(&overview, &shared_slabs, &[]);
+        overview.cards = self.cards(&overview, &shared_slabs);
         Ok(overview)
     }
 
@@ -214,24 +218,33 @@ impl Collector {
         users.extend(overview.status.hosts.iter().map(|host| host.user));
         users.into_iter().filter_map(|user| Some((user, self.names.of(user)?))).collect()
     }
-}
 
-fn cards(overview: &Overview, shared: &[SharedSlab], processes: &[CardProcess]) -> Vec<Card> {
-    let card = |device: &view::Device| {
-        Card::new(&DeviceParts {
-            device,
-            sees: overview.sees,
-            tensors: &overview.tensors,
-            tensor_groups: &overview.tensor_groups,
-            models: &overview.models,
-            shared_slabs: shared,
-            hosts: &overview.status.hosts,
-            movers: &overview.status.movers,
-            groups: &overview.groups,
-            caches: &overview.caches,
-            processes,
-            user_names: &overview.user_names,
-        })
-    };
-    overview.status.devices.iter().map(card).collect()
+    fn cards(&mut self, overview: &Overview, shared_slabs: &[SharedSlab]) -> Vec<Card> {
+        let mut card = |device: &view::Device| {
+            let uuid = device.device.to_string();
+            // Only movers are looked for among the processes.
+            let has_mover = overview.status.movers.iter().any(|it| it.device == device.device);
+            let processes = match &mut self.reader {
+                Some(reader) if has_mover => reader.processes(&uuid),
+                _ => Vec::new(),
+            };
+            let mut card = Card::new(&DeviceParts {
+                device,
+                sees: overview.sees,
+                tensors: &overview.tensors,
+                tensor_groups: &overview.tensor_groups,
+                models: &overview.models,
+                shared_slabs,
+                hosts: &overview.status.hosts,
+                movers: &overview.status.movers,
+                groups: &overview.groups,
+                caches: &overview.caches,
+                processes: &processes,
+                user_names: &overview.user_names,
+            });
+            card.readings = self.reader.as_mut().and_then(|reader| reader.readings(&uuid));
+            card
+        };
+        overview.status.devices.iter().map(&mut card).collect()
+    }
 }

@@ -18,6 +18,7 @@
 
 mod card;
 mod collector;
+pub mod history;
 mod names;
 mod overview;
 mod readings;
@@ -25,7 +26,8 @@ mod tensors;
 
 pub use card::{Card, CardProcess, DeviceParts, Segment, SegmentKind, SharedSlab};
 pub use collector::{Collector, Options};
+pub use history::{History, Series};
 pub use names::Names;
 pub use overview::{GroupMembers, Overview, Sees};
-pub use readings::Readings;
+pub use readings::{CardReader, Readings};
 pub use tensors::{Selection, TensorGroup};
