@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn a_small_terminal_has_a_list_however_many_gpus_there_are() {
         let at = |cards| Layout::new(80, 24, cards, 0).unwrap();
-        assert_eq!((at(1).cards, at(1).list_rows), (Cards::Full, 15));
+        assert_eq!((at(1).cards, at(1).list_rows), (Cards::Full, 16));
         assert_eq!(at(8).cards, Cards::Rows { shown: 8, left: 0 });
         assert_eq!(at(64).cards, Cards::Rows { shown: 11, left: 53 });
         assert!(at(64).list_rows >= LEAST_LIST);

@@ -15,6 +15,8 @@ mod keys;
 mod layout;
 mod once;
 mod panes;
+#[cfg(test)]
+mod sample;
 mod source;
 mod state;
 mod svg;

@@ -148,7 +148,7 @@ fn open(way: &Way) -> Result<(Pond, Sees), millpond::Error> {
 
 fn connect(way: &Way) -> Result<Collector, millpond::Error> {
     let (pond, sees) = open(way)?;
-    Ok(Collector::new(pond, sees, Options { tensors: TENSORS, members: false }))
+    Ok(Collector::new(pond, sees, Options { tensors: TENSORS, readings: true, ..Options::default() }))
 }
 
 fn collect(

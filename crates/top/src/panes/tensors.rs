@@ -8,8 +8,11 @@ pub const BY_SIZE: usize = 1;
 pub const COLUMNS: &[Column] = &[
     Column::text("NAME", 20, 9, |thing, _| match thing {
         Thing::Tensors(group) => {
-            let count = millpond_view::units::count(group.count, "tensor");
-            Value::owned(format!("{}... ({count})", thing.name().trim_end_matches('/')))
+            let count = millpond_view::units::thousands(group.count);
+            Value::owned(match &group.prefix {
+                Some(prefix) => format!("{count} more in {prefix}/"),
+                None => format!("{count} more"),
+            })
         }
         Thing::Tensor(tensor) => match &tensor.name {
             Some(name) => Value::text(name.as_str()),
@@ -27,7 +30,7 @@ pub const COLUMNS: &[Column] = &[
         Thing::Tensors(group) => gpu(overview, &group.device),
         _ => Value::None,
     }),
-    Column::text("DTYPE", 6, 4, |thing, _| match thing {
+    Column::text("DTYPE", 8, 4, |thing, _| match thing {
         Thing::Tensor(tensor) => Value::text(tensor.dtype.name()),
         _ => Value::None,
     }),
@@ -47,7 +50,7 @@ pub const COLUMNS: &[Column] = &[
         Thing::Tensors(group) => Value::Count(group.lease_count),
         _ => Value::None,
     }),
-    Column::text("OWNER", 10, 6, |thing, overview| match thing {
+    Column::text("OWNER", 8, 6, |thing, overview| match thing {
         Thing::Tensor(tensor) => user(overview, tensor.user),
         Thing::Tensors(group) => group.user.map_or(Value::None, |owner| user(overview, owner)),
         _ => Value::None,

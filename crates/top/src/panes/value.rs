@@ -60,10 +60,11 @@ impl<'a> Value<'a> {
             // What began last is the youngest.
             (Self::Since(one), Self::Since(two)) => two.cmp(one),
             (Self::Bar { used: one, limit: of_one }, Self::Bar { used: two, limit: of_two }) => {
-                // Cross-wise, so that nothing is lost; one without a limit is not full at all.
-                let full = |limit: Option<u64>| u128::from(limit.unwrap_or(u64::MAX).max(1));
+                // Cross-wise, so that nothing is lost. One without a limit is not full at all.
+                let full = |limit: Option<u64>| u128::from(limit.unwrap_or(1).max(1));
                 let left = u128::from(*one) * full(*of_two);
-                left.cmp(&(u128::from(*two) * full(*of_one))).then(one.cmp(two))
+                let by_part = left.cmp(&(u128::from(*two) * full(*of_one)));
+                of_one.is_some().cmp(&of_two.is_some()).then(by_part).then(one.cmp(two))
             }
             (one, two) => one.place().cmp(&two.place()),
         }

@@ -49,17 +49,34 @@ fn full(canvas: &mut Canvas<'_>, card: &Card, y: u16) {
     let left = room.saturating_sub(super::width(&numbers) + 2);
     canvas.put(x, y, left, &title, Tone::Strong);
     bar(canvas, x, y + 1, room, card);
-    let parts = sums(card);
-    let mut texts: Vec<(Cow<'_, str>, Tone)> = Vec::new();
-    for (part, bytes) in Part::ALL.into_iter().zip(parts).filter(|(_, bytes)| *bytes > 0) {
+    let long = legend(canvas, card, false);
+    let texts = if columns(&long) <= room { long } else { legend(canvas, card, true) };
+    canvas.line(x, y + 2, room, texts);
+}
+
+type Texts = Vec<(Cow<'static, str>, Tone)>;
+
+fn columns(texts: &Texts) -> u16 {
+    texts.iter().map(|(text, _)| super::width(text)).fold(0, u16::saturating_add)
+}
+
+/// What the bar is made of; `tight` where the room is short.
+fn legend(canvas: &Canvas<'_>, card: &Card, tight: bool) -> Texts {
+    let mut texts: Texts = Vec::new();
+    for (part, bytes) in Part::ALL.into_iter().zip(sums(card)).filter(|(_, bytes)| *bytes > 0) {
+        let size = units::bytes(bytes);
+        let text = match tight {
+            true => format!(" {} {} ", part.word(), size.replace(' ', "").replace("iB", "")),
+            false => format!(" {} {size}  ", part.word()),
+        };
         texts.push((canvas.look().part(part).into(), Tone::Part(part)));
-        texts.push((format!(" {} {}  ", part.word(), units::bytes(bytes)).into(), Tone::Plain));
+        texts.push((text.into(), Tone::Plain));
     }
     if card.excess_bytes > 0 {
         let excess = units::bytes(card.excess_bytes);
         texts.push((format!("books exceed the card by {excess}").into(), Tone::Careful));
     }
-    canvas.line(x, y + 2, room, texts);
+    texts
 }
 
 fn row(canvas: &mut Canvas<'_>, card: &Card, y: u16) {
@@ -85,13 +102,14 @@ fn pond(canvas: &mut Canvas<'_>, overview: &Overview, y: u16) {
             add(&mut parts, Part::of(segment.kind), segment.bytes);
         }
     }
-    let mut text = format!("{} in slabs, of no process", units::bytes(slabs));
+    let mut text = format!("{} in slabs", units::bytes(slabs));
     let shown = Part::ALL.into_iter().zip(parts).filter(|(_, bytes)| *bytes > 0);
     let shown: Vec<String> =
         shown.map(|(part, bytes)| format!("{} {}", part.word(), units::bytes(bytes))).collect();
     if !shown.is_empty() {
         text = format!("{text}: {}", shown.join(", "));
     }
+    text.push_str("; no process has it");
     let texts = [("Pond   ".into(), Tone::Strong), (text.into(), Tone::Plain)];
     canvas.line(area.x + 1, y, area.width - 2, texts);
 }
@@ -189,7 +207,7 @@ mod tests {
         assert_eq!(shares(&[50, 25, 25], 100, 20), [10, 5, 5]);
         assert_eq!(shares(&[1, 999, 0], 1000, 10), [1, 9, 0]);
         assert_eq!(shares(&[0, 0, 0], 0, 10), [0, 0, 0]);
-        assert_eq!(shares(&[1, 1, 1], 3, 2), [0, 1, 1], "more parts than columns");
+        assert_eq!(shares(&[1, 1, 1], 3, 2), [1, 0, 1], "more parts than columns");
     }
 
     proptest! {

@@ -52,18 +52,23 @@ fn place(state: &State) -> String {
     format!("{filter}{at}/{all}")
 }
 
+/// As many keys as there is room for.
 fn hints(canvas: &mut Canvas<'_>, state: &State, area: Rect) {
-    let mut hints = vec![("?", "help"), ("/", "filter"), ("s", "sort"), ("Enter", "inspect")];
+    let mut hints = vec![("?", "help"), ("q", "quit"), ("/", "filter"), ("s", "sort")];
     match state.pane() {
         _ if state.is_readonly() => {}
         Pane::Models => hints.extend([("w", "swap"), ("r", "rollback"), ("x", "retire")]),
         Pane::Groups => hints.push(("L", "limit")),
         _ => {}
     }
-    hints.extend([("Space", "hold"), ("q", "quit")]);
-    let texts = hints.into_iter().flat_map(|(key, does)| {
-        let does = Cow::Owned(format!(" {does}  "));
-        [(Cow::Borrowed(key), Tone::Strong), (does, Tone::Plain)]
-    });
-    canvas.line(area.x, area.y, area.width, texts);
+    hints.extend([("Enter", "inspect"), ("Space", "hold")]);
+    let mut x = area.x;
+    for (key, does) in hints {
+        let texts = [(Cow::Borrowed(key), Tone::Strong), (format!(" {does}").into(), Tone::Plain)];
+        let wide = width(key) + 1 + width(does);
+        if x + wide > area.right() {
+            break;
+        }
+        x = canvas.line(x, area.y, wide, texts) + 2;
+    }
 }

@@ -19,28 +19,37 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     let room = area.width.saturating_sub(width(&right) + 3);
     canvas.tint(Rect { height: 1, ..area }, Tone::Band);
     let left = match state.overview() {
-        Some(overview) => pond(overview, state, canvas.look().dot()),
+        Some(overview) => pond(overview, state, canvas.look().dot(), room),
         None => "millpond top".to_owned(),
     };
     canvas.put(area.x + 1, area.y, room, &left, Tone::Plain);
     canvas.put_aside(area.x, area.y, area.width - 1, &right, Side::Right, Tone::Strong);
 }
 
-fn pond(overview: &Overview, state: &State, dot: &str) -> String {
+/// As many facts as there is room for.
+fn pond(overview: &Overview, state: &State, dot: &str, room: u16) -> String {
     let status = &overview.status;
     let pond: String = status.pond.to_string().chars().take(POND_LETTERS).collect();
     let up = short_age(state.now_unix_ms().saturating_sub(status.started_unix_ms));
     let driver = if status.software { "software driver" } else { "driver" };
     let version = status.driver.rsplit(' ').next().unwrap_or_default();
-    [
-        format!("millpond {}", status.version),
+    let facts = [
         format!("pond {pond}"),
         format!("epoch {} up {up}", status.epoch),
         units::count(u64::from(status.clients), "client"),
         units::count(u64::from(status.leases), "lease"),
         format!("{driver} {version}"),
-    ]
-    .join(dot)
+        format!("version {}", status.version),
+    ];
+    let mut text = "millpond".to_owned();
+    for fact in facts {
+        let longer = format!("{text}{dot}{fact}");
+        if width(&longer) > room {
+            break;
+        }
+        text = longer;
+    }
+    text
 }
 
 /// What the picture is: live, held, or the last one of a pond that is away.

@@ -160,10 +160,6 @@ impl Look {
         if self.ascii { " | " } else { " · " }
     }
 
-    pub const fn dash(&self) -> &'static str {
-        "-"
-    }
-
     /// Behind the column that the rows are sorted by.
     pub const fn arrow(&self, rising: bool) -> &'static str {
         match (self.ascii, rising) {

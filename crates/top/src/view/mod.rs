@@ -18,7 +18,10 @@ use crate::state::State;
 /// Draws everything on an empty buffer.
 pub fn draw(buffer: &mut Buffer, state: &State, look: Look) {
     let mut canvas = Canvas::new(buffer, look);
-    let Some(layout) = state.layout() else {
+    let area = canvas.area();
+    // The terminal may have shrunk since the state was told its size.
+    let fits = area.width >= LEAST_COLUMNS && area.height >= LEAST_ROWS;
+    let Some(layout) = state.layout().filter(|_| fits) else {
         too_small(&mut canvas);
         return;
     };

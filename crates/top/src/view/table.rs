@@ -35,7 +35,7 @@ pub fn panes(canvas: &mut Canvas<'_>, state: &State, layout: &Layout) {
         Pane::ALL.into_iter().zip(counts).map(one).collect()
     };
     let fits = |titles: &[String]| {
-        let all: u16 = titles.iter().map(|title| width(title) + 3).sum();
+        let all: u16 = titles.iter().map(|title| width(title) + 2).sum();
         all <= area.width
     };
     let titles = Some(titles(true)).filter(|all| fits(all)).unwrap_or_else(|| titles(false));
@@ -46,7 +46,7 @@ pub fn panes(canvas: &mut Canvas<'_>, state: &State, layout: &Layout) {
         let tone = if is_shown { Tone::Selected } else { Tone::Plain };
         // Without colours and weights, the shown one has brackets.
         let text = if is_shown { format!("[{title}]") } else { format!(" {title} ") };
-        x = canvas.put(x, y, area.right().saturating_sub(x), &text, tone) + 1;
+        x = canvas.put(x, y, area.right().saturating_sub(x), &text, tone);
     }
 }
 
