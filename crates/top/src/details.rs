@@ -4,7 +4,7 @@ use millpond_overview::Overview;
 use millpond_view::{Lease, Member, Tensor, Version, units};
 
 use crate::panes::{Row, Thing, short_age};
-use crate::state::{Answer, Details, State};
+use crate::state::{Answer, Details, State, Subject};
 
 /// A line; one without a label goes on with the one before.
 pub type Line = (&'static str, String);
@@ -30,11 +30,19 @@ pub fn lines(state: &State, details: &Details) -> Vec<Line> {
     match &details.answer {
         Some(Answer::Leases(leases)) => lines.leases(leases),
         Some(Answer::Members(members)) => lines.members(members),
-        Some(Answer::Refused(why)) => lines.say("leases", why),
-        None if details.subject.is_some() => lines.say("leases", "asked for"),
+        Some(Answer::Refused(why)) => lines.say(asked(details), why),
+        None if details.subject.is_some() => lines.say(asked(details), "asked for"),
         None => {}
     }
     lines.all
+}
+
+/// What the pond is asked about a thing.
+const fn asked(details: &Details) -> &'static str {
+    match details.subject {
+        Some(Subject::Group(_)) => "members",
+        _ => "leases",
+    }
 }
 
 struct Lines {
@@ -154,7 +162,8 @@ impl Lines {
         self.say("type", format!("{} [{}]", tensor.dtype.name(), dims.join(", ")));
         self.bytes("size", tensor.bytes);
         self.say("device", tensor.device.to_string());
-        self.say("slab", format!("{} at {}", *tensor.slab, units::bytes(tensor.slab_offset_bytes)));
+        self.say("slab", tensor.slab.to_string());
+        self.bytes("offset", tensor.slab_offset_bytes);
         self.say("transport", tensor.transport.to_string());
         self.say("survives", tensor.survives.to_string());
         self.say("share", tensor.share.to_string());

@@ -22,8 +22,7 @@ pub fn of(buffer: &Buffer) -> String {
     let _ = writeln!(
         svg,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\" font-family=\"monospace\" font-size=\"13\" \
-         xml:space=\"preserve\">\n<rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{PAPER}\"/>"
+         viewBox=\"0 0 {width} {height}\" font-family=\"monospace\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{PAPER}\"/>"
     );
     for y in area.top()..area.bottom() {
         let cells: Vec<&Cell> =
@@ -63,28 +62,33 @@ fn paint(cell: &Cell) -> Paint {
 fn piece(svg: &mut String, cells: &[&Cell], at: usize, row: u32) {
     let Some(first) = cells.first() else { return };
     let paint = paint(first);
-    let at = u32::try_from(at).unwrap_or(0);
-    let count = u32::try_from(cells.len()).unwrap_or(0);
-    let (x, y, width) = (PAD + at * WIDTH, PAD + row * HEIGHT, count * WIDTH);
-    if let Some(paper) = paint.paper {
+    let column = |at: usize| PAD + u32::try_from(at).unwrap_or(0) * WIDTH;
+    let y = PAD + row * HEIGHT;
+    if let Some(paper) = &paint.paper {
+        let (x, width) = (column(at), column(cells.len()) - PAD);
         let _ = writeln!(
             svg,
             "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{HEIGHT}\" fill=\"{paper}\"/>"
         );
     }
-    let text: String = cells.iter().map(|cell| cell.symbol()).collect();
-    if text.trim().is_empty() {
-        return;
-    }
     let weight = if paint.bold { " font-weight=\"bold\"" } else { "" };
     let base = y + 13;
-    let _ = writeln!(
-        svg,
-        "<text x=\"{x}\" y=\"{base}\" fill=\"{}\"{weight} textLength=\"{width}\" \
-         lengthAdjust=\"spacingAndGlyphs\">{}</text>",
-        paint.ink,
-        escaped(&text)
-    );
+    let mut begin = 0;
+    // Each word has its place: a page counts several blanks as one.
+    for word in cells.split(|cell| cell.symbol() == " ") {
+        let (x, width) = (column(at + begin), column(word.len()) - PAD);
+        begin += word.len() + 1;
+        let text: String = word.iter().map(|cell| cell.symbol()).collect();
+        if !text.is_empty() {
+            let _ = writeln!(
+                svg,
+                "<text x=\"{x}\" y=\"{base}\" fill=\"{}\"{weight} textLength=\"{width}\" \
+                 lengthAdjust=\"spacingAndGlyphs\">{}</text>",
+                paint.ink,
+                escaped(&text)
+            );
+        }
+    }
 }
 
 fn escaped(text: &str) -> String {

@@ -102,14 +102,13 @@ fn pond(canvas: &mut Canvas<'_>, overview: &Overview, y: u16) {
             add(&mut parts, Part::of(segment.kind), segment.bytes);
         }
     }
-    let mut text = format!("{} in slabs", units::bytes(slabs));
+    let mut text = format!("{} of no process", units::bytes(slabs));
     let shown = Part::ALL.into_iter().zip(parts).filter(|(_, bytes)| *bytes > 0);
     let shown: Vec<String> =
         shown.map(|(part, bytes)| format!("{} {}", part.word(), units::bytes(bytes))).collect();
     if !shown.is_empty() {
         text = format!("{text}: {}", shown.join(", "));
     }
-    text.push_str("; no process has it");
     let texts = [("Pond   ".into(), Tone::Strong), (text.into(), Tone::Plain)];
     canvas.line(area.x + 1, y, area.width - 2, texts);
 }

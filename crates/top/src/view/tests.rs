@@ -185,9 +185,9 @@ fn without_colours_there_are_none() {
 
 #[test]
 fn the_picture_of_the_documents_is_what_is_drawn() {
-    let size = (100, 30);
+    let size = (96, 17);
     let mut state = shown(size);
-    press(&mut state, "3");
+    press(&mut state, "2j");
     let look = Look { ascii: false, colours: Colours::Many };
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures/top.svg");
     compare(&file, &svg::of(&drawn(&state, size, look)));
