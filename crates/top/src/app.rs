@@ -72,9 +72,9 @@ impl App {
         state.ticked(units::now_unix_ms());
         loop {
             if state.take_stale() {
-                state.resized_to(terminal::size()?);
-                let look = self.look;
-                screen.terminal().draw(|frame| view::draw(frame.buffer_mut(), state, look))?;
+                let size = terminal::size()?;
+                state.resized_to(size);
+                screen.draw(size, |buffer| view::draw(buffer, state, self.look))?;
                 state.take_stale();
             }
             let first = match messages.recv_timeout(TICK) {

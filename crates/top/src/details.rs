@@ -89,9 +89,8 @@ impl Lines {
             Thing::Group(group, device) => {
                 self.say("folder", &group.folder);
                 if let Some(device) = device {
-                    let limit = |limit: Option<u64>| {
-                        limit.map_or_else(|| "none".to_owned(), units::bytes)
-                    };
+                    let limit =
+                        |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), units::bytes);
                     self.bytes("used", device.used_bytes);
                     self.say("limit", limit(device.limit_bytes));
                     self.say("holds now", limit(device.effective_bytes));
@@ -213,9 +212,10 @@ impl Lines {
         let count = units::count(u64::try_from(members.len()).unwrap_or(u64::MAX), "member");
         self.say("members", count);
         for member in members.iter().take(LISTED) {
-            let charged = member.devices.iter().fold(0u64, |sum, device| {
-                sum.saturating_add(device.charged_bytes)
-            });
+            let charged = member
+                .devices
+                .iter()
+                .fold(0u64, |sum, device| sum.saturating_add(device.charged_bytes));
             let cache = match &member.cache {
                 Some(cache) => format!(", cache {cache}"),
                 None => String::new(),

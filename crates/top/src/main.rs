@@ -85,8 +85,8 @@ fn run(args: &TopArgs, global: &Global, printer: &Printer) -> Outcome {
 /// How much colour there is, and is wanted.
 fn colours(global: &Global) -> Colours {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let has_many = is_set("COLORTERM")
-        || std::env::var("TERM").is_ok_and(|term| term.contains("256color"));
+    let has_many =
+        is_set("COLORTERM") || std::env::var("TERM").is_ok_and(|term| term.contains("256color"));
     let wanted = match global.color {
         ColorChoice::Always => {
             // crossterm looks at NO_COLOR by itself.

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use millpond::{ErrorKind, GroupSet, Pond, PondBuilder};
+use millpond::{ErrorKind, EventKind, GroupSet, Pond, PondBuilder};
 use millpond_overview::{Collector, Options, Overview, Sees, Selection};
 use millpond_view::{self as view, Event, Tags};
 
@@ -35,6 +35,8 @@ const TENSORS: usize = 10_000;
 const PAGE: NonZeroU32 = NonZeroU32::new(4096).unwrap();
 /// Events that come together are shown together.
 const GATHER: Duration = Duration::from_millis(200);
+/// The number of a pond's first event.
+const FIRST: u64 = 1;
 /// So many events at once are a heap.
 const GATHERED: usize = 1000;
 
@@ -148,7 +150,11 @@ fn open(way: &Way) -> Result<(Pond, Sees), millpond::Error> {
 
 fn connect(way: &Way) -> Result<Collector, millpond::Error> {
     let (pond, sees) = open(way)?;
-    Ok(Collector::new(pond, sees, Options { tensors: TENSORS, readings: true, ..Options::default() }))
+    Ok(Collector::new(
+        pond,
+        sees,
+        Options { tensors: TENSORS, readings: true, ..Options::default() },
+    ))
 }
 
 fn collect(
@@ -236,9 +242,9 @@ fn narrow(
         overview.tensors.iter().map(|tensor| tensor.id.0).collect();
     if total <= u64::try_from(found.len()).unwrap_or(u64::MAX) {
         // All of them are listed one by one now.
-        overview.tensor_groups.retain(|group| {
-            group.prefix.as_deref().is_none_or(|other| !other.starts_with(prefix))
-        });
+        overview
+            .tensor_groups
+            .retain(|group| group.prefix.as_deref().is_none_or(|other| !other.starts_with(prefix)));
     }
     overview.tensors.extend(found.into_iter().filter(|tensor| !known.contains(&tensor.id.0)));
     Ok(())
@@ -262,7 +268,8 @@ fn inspect(collector: &Collector, subject: &Subject) -> Answer {
 }
 
 fn follow(way: &Way, news: &impl Fn(News) -> bool) -> Option<()> {
-    let mut from = 0;
+    // All that the pond has kept; a gap before that is what a pond that is not new has.
+    let mut from = FIRST;
     loop {
         if let Ok((pond, _)) = open(way)
             && let Ok(mut events) = pond.events(from)
@@ -271,6 +278,9 @@ fn follow(way: &Way, news: &impl Fn(News) -> bool) -> Option<()> {
             while let Ok(first) = events.next_timeout(REQUEST) {
                 let Some(first) = first else { continue };
                 let mut gathered = vec![first];
+                if from == FIRST {
+                    gathered.retain(|event| event.kind != EventKind::Gap);
+                }
                 let until = Instant::now() + GATHER;
                 while gathered.len() < GATHERED {
                     let left = until.saturating_duration_since(Instant::now());

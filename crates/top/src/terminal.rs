@@ -1,23 +1,32 @@
 //! The terminal: taken for as long as this program has the screen, and given back on every way out.
 
-use std::io::{self, IsTerminal, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{Backend, ClearType, CrosstermBackend};
+use ratatui::buffer::Buffer;
 use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
+use ratatui::layout::Rect;
 
 /// Whether the screen is this program's. The hook for panics has no other way to know.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
+/// What the runtime of Rust ends with after a panic.
+const PANICKED: i32 = 101;
+
 /// The screen, taken until it is dropped.
+///
+/// Ratatui's `Terminal` was refused: to clear itself it asks the terminal where its cursor is, and the answer
+/// would go to the thread that reads keys.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    backend: CrosstermBackend<BufWriter<Stdout>>,
+    /// What is on it; nothing where others may have drawn.
+    shown: Option<Buffer>,
 }
 
 impl Screen {
@@ -30,16 +39,39 @@ impl Screen {
         std::panic::set_hook(Box::new(move |panic| {
             give_back();
             previous(panic);
+            // Whichever thread it was: without it the screen would show what is not so.
+            std::process::exit(PANICKED);
         }));
         // From here on every way out gives back what was taken so far.
-        let screen = Self { terminal: Terminal::new(CrosstermBackend::new(io::stdout()))? };
+        let backend = CrosstermBackend::new(BufWriter::new(io::stdout()));
+        let screen = Self { backend, shown: None };
         enter()?;
         Ok(screen)
     }
 
-    /// The terminal to draw on.
-    pub fn terminal(&mut self) -> &mut Terminal<CrosstermBackend<Stdout>> {
-        &mut self.terminal
+    /// Draws what differs from what is there.
+    ///
+    /// # Errors
+    /// What the terminal says.
+    pub fn draw(
+        &mut self,
+        (width, height): (u16, u16),
+        fill: impl FnOnce(&mut Buffer),
+    ) -> io::Result<()> {
+        let area = Rect { x: 0, y: 0, width, height };
+        let mut next = Buffer::empty(area);
+        fill(&mut next);
+        let shown = match self.shown.take().filter(|shown| shown.area == area) {
+            Some(shown) => shown,
+            None => {
+                self.backend.clear_region(ClearType::All)?;
+                Buffer::empty(area)
+            }
+        };
+        self.backend.draw(shown.diff(&next).into_iter())?;
+        Backend::flush(&mut self.backend)?;
+        self.shown = Some(next);
+        Ok(())
     }
 
     /// Gives the terminal to the shell, stops this process until it is continued, and takes the terminal
@@ -58,8 +90,8 @@ impl Screen {
     /// # Errors
     /// What the terminal says.
     pub fn resume(&mut self) -> io::Result<()> {
-        enter()?;
-        self.terminal.clear()
+        self.shown = None;
+        enter()
     }
 }
 
@@ -99,5 +131,71 @@ fn give_back() {
         let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
         let _ = io::stdout().flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{File, OpenOptions};
+    use std::io::Read;
+    use std::os::fd::OwnedFd;
+    use std::process::{Command, Stdio};
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use rustix::termios::{LocalModes, tcgetattr};
+
+    use super::*;
+
+    /// Names the test that is to take the terminal and panic.
+    const CHILD: &str = "MILLPOND_TOP_TEST_PANICS";
+
+    #[test]
+    fn a_panic_of_any_thread_gives_the_terminal_back_first() {
+        if std::env::var_os(CHILD).is_some() {
+            let _screen = Screen::take().unwrap();
+            let _ = std::thread::spawn(|| panic!("on purpose")).join();
+            unreachable!("the process has ended");
+        }
+        let pty = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&pty).unwrap();
+        unlockpt(&pty).unwrap();
+        let name = ptsname(&pty, Vec::new()).unwrap().into_string().unwrap();
+        let open = || OpenOptions::new().read(true).write(true).open(&name).unwrap();
+        let terminal = open();
+        let before = tcgetattr(&terminal).unwrap();
+        assert!(before.local_modes.contains(LocalModes::ICANON | LocalModes::ECHO));
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "terminal::tests::a_panic_of_any_thread_gives_the_terminal_back_first",
+            ])
+            .arg("--nocapture")
+            .env(CHILD, "1")
+            .stdin(Stdio::from(open()))
+            .stdout(Stdio::from(open()))
+            .stderr(Stdio::from(open()))
+            .spawn()
+            .unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(PANICKED));
+        let after = tcgetattr(&terminal).unwrap();
+        assert_eq!(after.local_modes, before.local_modes);
+        assert_eq!(after.input_modes, before.input_modes);
+        let said = said(pty, terminal);
+        let place = |text: &str| said.find(text).unwrap_or_else(|| panic!("no {text:?}: {said:?}"));
+        assert!(place("\u{1b}[?1049h") < place("\u{1b}[?1049l"));
+        assert!(place("\u{1b}[?1049l") < place("on purpose"), "people read why");
+    }
+
+    /// All that was written to the terminal.
+    fn said(pty: OwnedFd, mut terminal: File) -> String {
+        const END: &str = "that is all";
+        write!(terminal, "{END}").unwrap();
+        let (mut pty, mut said) = (File::from(pty), Vec::new());
+        let mut bytes = [0; 4096];
+        while !said.ends_with(END.as_bytes()) {
+            let count = pty.read(&mut bytes).unwrap();
+            said.extend_from_slice(&bytes[..count]);
+        }
+        String::from_utf8_lossy(&said).into_owned()
     }
 }

@@ -136,7 +136,10 @@ impl Thing<'_> {
                 named || is_of(tensor.user) || has(&tensor.id.to_string())
             }
             Thing::Tensors(group) => {
-                group.prefix.as_deref().is_some_and(|prefix| has(prefix) || contains(needle, prefix))
+                group
+                    .prefix
+                    .as_deref()
+                    .is_some_and(|prefix| has(prefix) || contains(needle, prefix))
                     || group.user.is_some_and(is_of)
             }
             Thing::Version(model, version) => {
@@ -182,9 +185,12 @@ mod tests {
 
     #[test]
     fn a_part_is_found_in_any_case() {
-        for (text, needle, is) in
-            [("LLaMA-7b", "llama", true), ("acts/x", "s/x", true), ("x", "xx", false), ("", "", true)]
-        {
+        for (text, needle, is) in [
+            ("LLaMA-7b", "llama", true),
+            ("acts/x", "s/x", true),
+            ("x", "xx", false),
+            ("", "", true),
+        ] {
             assert_eq!(contains(text, needle), is, "{text} {needle}");
         }
     }

@@ -20,7 +20,10 @@ pub enum Value<'a> {
     /// The time of day of something.
     At(u64),
     /// So much of so much.
-    Bar { used: u64, limit: Option<u64> },
+    Bar {
+        used: u64,
+        limit: Option<u64>,
+    },
 }
 
 impl<'a> Value<'a> {

@@ -26,7 +26,10 @@ pub fn of(overview: &Overview) -> Vec<Alert> {
     for card in &overview.cards {
         if let Some(drift) = card.drift_bytes.filter(|drift| drift.unsigned_abs() >= DRIFT_BYTES) {
             let by = units::difference(drift);
-            say(true, format!("GPU {}: processes of groups have {by} beyond their charge", card.index));
+            say(
+                true,
+                format!("GPU {}: processes of groups have {by} beyond their charge", card.index),
+            );
         }
     }
     for group in &overview.groups {

@@ -387,8 +387,7 @@ impl State {
             };
             (thing.identity(), thing.name(), subject)
         };
-        let details =
-            Details { pane: self.pane, identity, title, subject, answer: None, top: 0 };
+        let details = Details { pane: self.pane, identity, title, subject, answer: None, top: 0 };
         let order = Order::Inspect(details.subject.clone());
         self.mode = Mode::Details(Box::new(details));
         Some(order)

@@ -12,9 +12,13 @@ pub enum Mode {
     #[default]
     Browse,
     /// The filter is written; what it was before.
-    Filter { before: String },
+    Filter {
+        before: String,
+    },
     /// The keys are listed, from this line on.
-    Help { top: usize },
+    Help {
+        top: usize,
+    },
     Details(Box<Details>),
     /// Something is about to be done, and asked for first.
     Ask(Action),

@@ -43,7 +43,8 @@ fn full(canvas: &mut Canvas<'_>, card: &Card, y: u16) {
     let area = canvas.area();
     let (x, room) = (area.x + 1, area.width - 2);
     let used = used(card);
-    let numbers = format!("{} used, {} %", of(used, card.total_bytes), percent(used, card.total_bytes));
+    let numbers =
+        format!("{} used, {} %", of(used, card.total_bytes), percent(used, card.total_bytes));
     canvas.put_aside(x, y, room, &numbers, Side::Right, Tone::Strong);
     let title = format!("GPU {}  {}{}", card.index, card.name, readings(card));
     let left = room.saturating_sub(super::width(&numbers) + 2);
@@ -181,7 +182,8 @@ pub fn shares<const N: usize>(parts: &[u64; N], total: u64, width: u16) -> [u16;
         end = next;
     }
     for at in 0..N {
-        if parts.get(at).is_none_or(|part| *part == 0) || cells.get(at).is_none_or(|cell| *cell > 0) {
+        if parts.get(at).is_none_or(|part| *part == 0) || cells.get(at).is_none_or(|cell| *cell > 0)
+        {
             continue;
         }
         let largest = (0..N).max_by_key(|at| cells.get(*at).copied()).unwrap_or(0);

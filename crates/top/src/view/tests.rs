@@ -97,7 +97,9 @@ fn golden_a_tensor_with_its_leases() {
     let order = state.pressed(Key::Enter);
     let Some(crate::state::Order::Inspect(Some(subject))) = order else { panic!("{order:?}") };
     let lease = |pid| millpond_view::Lease {
-        tensor: millpond_view::Text("00000001-0000-4000-8000-000000000000".parse::<millpond::TensorId>().unwrap().into()),
+        tensor: millpond_view::Text(
+            "00000001-0000-4000-8000-000000000000".parse::<millpond::TensorId>().unwrap().into(),
+        ),
         name: None,
         version: None,
         mode: millpond_view::Text(millpond::Mode::ReadOnly),
