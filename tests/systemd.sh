@@ -2,7 +2,7 @@
 # A pond under a real service manager: socket activation, every kill, restart. The units are those of
 # deploy/systemd/ with their sandbox, run by a `systemd --user` of root in a mount namespace of its
 # own.
-#   MILLPOND_BIN  the `millpond` program
+#   MILLPOND_BIN  the `millpond` program, with `millpond-web` beside it
 #   PONDTOOL      the `pondtool` program of the tests
 # Ends with "N passed, N failed"; what cannot run here is said as `SKIPPED: why`.
 set -u
@@ -45,6 +45,7 @@ mkdir -p "$folder/millpond.service.d"
 cp "$units"/*.service "$units"/*.socket "$folder"
 # Where the sandbox does not hide it.
 cp "$MILLPOND_BIN" "$home/millpond"
+cp "$(dirname "$MILLPOND_BIN")/millpond-web" "$home/millpond-web"
 MILLPOND_BIN=$home/millpond
 : > "$home/config.toml"
 cat > "$folder/millpond.service.d/test.conf" <<END
@@ -60,14 +61,31 @@ ProtectKernelTunables=no
 ProtectKernelLogs=no
 END
 
+# The page's service has a user and tokens of root, which a user manager cannot give it.
+mkdir -p "$folder/millpond-web.service.d"
+web_tokens=$home/tokens
+(umask 077; echo 'abcdefgh-abcdefgh' > "$web_tokens")
+sed -i '/^User=/d; /^LoadCredential=/d' "$folder/millpond-web.service"
+cat > "$folder/millpond-web.service.d/test.conf" <<END
+[Service]
+ExecStart=
+ExecStart=$MILLPOND_BIN web --runtime-dir %t/millpond --token-file $web_tokens --listen 127.0.0.1:0
+Environment=MILLPOND_DRIVER=soft MILLPOND_SOFT_DIR=$home/soft
+StandardOutput=append:$home/web.url
+StandardError=append:$home/web.log
+ProtectHome=no
+ProtectKernelTunables=no
+ProtectKernelLogs=no
+END
+
 SYSTEMD_LOG_TARGET=console /usr/lib/systemd/systemd --user >"$home/manager" 2>&1 &
 manager=$!
 ended() {
     if [ "$failed" != 0 ]; then
         ctl status --no-pager millpond.service
-        tail -n 25 "$home/log" "$home/manager"
+        tail -n 25 "$home/log" "$home/manager" "$home/web.log"
     fi
-    ctl stop millpond.service 2>/dev/null
+    ctl stop millpond-web.service millpond.service 2>/dev/null
     kill $manager 2>/dev/null
     wait $manager 2>/dev/null
     rm -rf "$home"
@@ -147,6 +165,20 @@ kept=$(stored)
 whole "the start"
 expect "nothing is deleted at the watching socket" "$(deleted)" "error denied"
 
+# The page under its sandbox: it sees the pond, knows whose process asks, and comes back.
+ctl start millpond-web.service || fail "the page's service starts"
+url() { tail -n 1 "$home/web.url" 2>/dev/null; }
+page() { curl -s --max-time 20 "$(url)$1"; }
+seen() { page metrics | sed -n "s/^millpond_$1 //p"; }
+settles "the page sees the pond" 1 seen up
+expect "root is known by its socket, without a token" "$(page api/v1/whoami | grep -c '"sees":"everything"')" 1
+expect "the page's tensors" "$(page api/v1/tensors | grep -o '"name":"[a-z]*"' | sort | tr '\n' ' ')" '"name":"kept" "name":"other" '
+before=$(ctl show -p MainPID --value millpond-web.service)
+kill -9 "$before"
+another() { [ "$(ctl show -p MainPID --value millpond-web.service)" != "$before" ] && [ "$(seen up)" = 1 ] && echo yes; }
+settles "the page's service is started again" yes another
+settles "the page is no client that holds anything" 1 field leases
+
 for round in 1 2 3; do
     epoch=$(field epoch) keeper=$(field keeper_pid) pond=$(field daemon_pid)
     kill -9 "$keeper"
@@ -174,6 +206,8 @@ for round in 1 2 3; do
     expect "who watches sees it after all of that, $round" "$(watched)" "ok kept other"
 done
 expect "no start was too many" "$(show ActiveState)" active
+settles "the page sees the pond after all of that" 1 seen up
+ctl stop millpond-web.service || fail "a stop of the page's service"
 
 # Memory of other transports: a restart of the service ends hosts, and nothing else.
 pooled=$("$PONDTOOL" shared make pooled mempool 3000000 9)
@@ -220,12 +254,16 @@ for set in system:. user:user; do
         expect "$unit (${set%:*}) is in order" "$said" ""
     done
 done
-said=$(SYSTEMD_UNIT_PATH="$units:" systemd-analyze verify --system --man=no "$units/millpond-redis.service" 2>&1 |
-    grep -v 'Command /usr/bin/millpond is not executable')
-expect "millpond-redis.service (system) is in order" "$said" ""
-level=$(systemd-analyze security --offline=yes --no-pager "$units/millpond.service" 2>&1 | sed -n 's/.*Overall exposure.*: \([0-9.]*\) .*/\1/p')
-echo "exposure of millpond.service: $level of 10"
-if [ "${level%.*}" -lt 3 ] 2>/dev/null; then pass "little is exposed"; else fail "exposure '$level'"; fi
+for companion in redis web; do
+    said=$(SYSTEMD_UNIT_PATH="$units:" systemd-analyze verify --system --man=no "$units/millpond-$companion.service" 2>&1 |
+        grep -v 'Command /usr/bin/millpond is not executable')
+    expect "millpond-$companion.service (system) is in order" "$said" ""
+done
+for unit in millpond millpond-web; do
+    level=$(systemd-analyze security --offline=yes --no-pager "$units/$unit.service" 2>&1 | sed -n 's/.*Overall exposure.*: \([0-9.]*\) .*/\1/p')
+    echo "exposure of $unit.service: $level of 10"
+    if [ "${level%.*}" -lt 3 ] 2>/dev/null; then pass "little is exposed by $unit"; else fail "exposure of $unit '$level'"; fi
+done
 
 
 echo "$passed passed, $failed failed"

@@ -10,7 +10,7 @@ use millpond_wire::message::{
     CacheInfo, ClientInfo, ReplyBody, RequestBody, ResourceUse, Status, Target, TensorInfo,
     TensorPage, UserAccount,
 };
-use millpond_wire::{ClientId, Epoch, GpuUuid, GroupName, Mode, TensorName};
+use millpond_wire::{ClientId, Epoch, GpuUuid, GroupName, Mode, TensorId, TensorName};
 
 use crate::answer::not_an_answer;
 use crate::builder::PondBuilder;
@@ -274,6 +274,20 @@ impl Pond {
     /// no order of meaning.
     pub fn list_pages(&self, prefix: &str, most: NonZeroU32) -> TensorPages<'_> {
         TensorPages::new(self, prefix, most)
+    }
+
+    /// One page of them: at most `most` tensors whose identities follow `after`, in no order of meaning. The next page
+    /// comes after the largest identity of this one, and there is none after a page that is not full.
+    ///
+    /// # Errors
+    /// What the pond answers.
+    pub fn list_after(
+        &self,
+        prefix: &str,
+        after: Option<TensorId>,
+        most: NonZeroU32,
+    ) -> Result<Vec<TensorInfo>> {
+        self.list_page(prefix, Some(TensorPage { after, most }))
     }
 
     pub(crate) fn list_page(
