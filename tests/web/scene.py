@@ -223,9 +223,8 @@ def carry_out(pond, kept: list, verb: str, *words) -> None:
         kept.append(cache)
     elif verb in ("commit", "uncommit"):
         getattr(kept[words[0]], verb)(range(words[1], words[2]))
-    elif verb == "let_go":
-        kept.clear()
-        pond.flush()
+    elif verb == "trim":
+        kept[words[0]].trim()
     else:
         raise ValueError(verb)
 
