@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import signal
+import statistics
 import sys
 import tempfile
 import threading
@@ -84,6 +85,11 @@ class Page:
         self.browser.run("document.getElementById('k-field').value = ''")
         self.browser.type("#k-field", token)
         self.browser.keys("Enter")
+
+
+def median(told: dict) -> float:
+    """Of the updates after the first picture."""
+    return statistics.median(told["updatesMs"][1:] or told["updatesMs"])
 
 
 def check(is_so: object, what: str) -> None:
@@ -472,7 +478,7 @@ def ten_thousand_tensors_are_shown(page: Page, scene: Scene) -> None:
     check(any(it.startswith("many/") for it in page.rows("sums")), "sums are by the first part of the name")
     page.browser.until("return window.__millpond.updates > 2")
     told = page.browser.run("return { ...window.__millpond, paint: performance.getEntriesByName('first-contentful-paint')[0].startTime, nodes: document.querySelectorAll('.map *').length }")
-    print(f"  10,000 tensors: first paint {told['paint']:.0f} ms, first picture {told['firstPictureMs']:.0f} ms, update {told['lastUpdateMs']:.1f} ms (longest {told['longestUpdateMs']:.1f} ms), {told['nodes']} nodes in the map")
+    print(f"  10,000 tensors: first paint {told['paint']:.0f} ms, first picture {told['firstPictureMs']:.0f} ms, update {median(told):.1f} ms (longest {told['longestUpdateMs']:.1f} ms), {told['nodes']} nodes in the map")
     check(told["nodes"] < 2500, "a map has about 2,000 nodes at most")
     page.is_quiet()
 
@@ -505,7 +511,7 @@ def a_thousand_tensors_are_shown_one_by_one(page: Page, server: mock.Mock) -> No
     page.browser.until("return document.querySelectorAll('.cell.k-tensor').length === 1000", what="a thousand parts")
     page.browser.until("return window.__millpond.updates > 4")
     told = page.browser.run("return window.__millpond")
-    print(f"  1,000 tensors: update {told['lastUpdateMs']:.1f} ms, longest {told['longestUpdateMs']:.1f} ms")
+    print(f"  1,000 tensors that all move: update {median(told):.1f} ms, longest {told['longestUpdateMs']:.1f} ms")
     same(page.browser.run("return document.querySelectorAll('[data-table=tensors] tbody tr').length"), 20, "rows")
     page.browser.run("[...document.querySelectorAll('#tensors .more-rows button')].find((it) => it.getClientRects().length).click()")
     same(page.browser.run("return document.querySelectorAll('[data-table=tensors] tbody tr').length"), 220, "rows, after more were asked for")
