@@ -22,6 +22,8 @@ pub mod history;
 mod names;
 mod overview;
 mod readings;
+#[cfg(test)]
+mod samples;
 mod tensors;
 
 pub use card::{Card, CardProcess, DeviceParts, Segment, SegmentKind, SharedSlab};

@@ -152,3 +152,61 @@ fn first_component(name: &str) -> String {
     let first = rest.split('/').next().unwrap_or_default();
     format!("{prefix}{first}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::tensor_info;
+
+    fn select(most: usize, tensors: &[TensorInfo]) -> (Vec<String>, Vec<TensorGroup>, u64) {
+        let mut selection = Selection::new(most);
+        tensors.chunks(7).for_each(|page| selection.add(page));
+        let (kept, groups, total) = selection.finish();
+        let names =
+            kept.iter().map(|tensor| tensor.name.as_ref().map_or("-".into(), ToString::to_string));
+        (names.collect(), groups, total)
+    }
+
+    #[test]
+    fn the_largest_stay_and_the_rest_is_summed_by_owner_and_first_component() {
+        let tensors = [
+            tensor_info(1, "acts/a", 1, 5),
+            tensor_info(2, "acts/b", 1, 5),
+            tensor_info(3, "acts/c", 1, 2),
+            tensor_info(4, "acts/d/e", 1, 2),
+            tensor_info(5, "acts/f", 2, 1),
+            tensor_info(6, "public/x/y", 1, 1),
+            tensor_info(7, "", 1, 1),
+            tensor_info(8, "big", 1, 9),
+        ];
+        let (names, groups, total) = select(3, &tensors);
+        assert_eq!((names.join(" ").as_str(), total), ("big acts/a acts/b", 8));
+        let shown = groups.iter().map(|it| (it.user, it.prefix.as_deref(), it.count, it.bytes));
+        assert_eq!(
+            shown.collect::<Vec<_>>(),
+            [
+                (Some(1), None, 1, 1),
+                (Some(1), Some("acts"), 2, 4),
+                (Some(1), Some("public/x"), 1, 1),
+                (Some(2), Some("acts"), 1, 1),
+            ]
+        );
+        let mut turned = tensors.to_vec();
+        turned.reverse();
+        assert_eq!(select(3, &turned), select(3, &tensors), "whatever order they come in");
+    }
+
+    #[test]
+    fn very_many_first_components_are_no_very_many_sums() {
+        let name = |number: u32| format!("prefix-{number}/x");
+        let tensors: Vec<_> =
+            (0..50_000).map(|it| tensor_info(it.into(), &name(it), 1, u64::from(it) + 1)).collect();
+        let (names, groups, total) = select(10, &tensors);
+        assert_eq!((names.len(), total), (10, 50_000));
+        assert!(groups.len() <= MOST_GROUPS + 1, "{}", groups.len());
+        assert_eq!(groups.iter().map(|it| it.count).sum::<u64>(), 50_000 - 10);
+        let all: u64 = tensors.iter().map(|it| it.bytes).sum();
+        let shown: u64 = tensors.iter().rev().take(10).map(|it| it.bytes).sum();
+        assert_eq!(groups.iter().map(|it| it.bytes).sum::<u64>(), all - shown);
+    }
+}

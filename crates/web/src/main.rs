@@ -36,6 +36,7 @@ use millpond_console::error::{CommandError, Outcome, Report, failed};
 use millpond_console::exit::Code;
 use millpond_console::printer::{self, Printer};
 use millpond_console::usage;
+use millpond_picture::commands;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -54,6 +55,9 @@ const END_WITHIN: Duration = Duration::from_millis(200);
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(code) = commands::run(companions::started_for("web", &words), &words) {
+        return ExitCode::from(code.number());
+    }
     let (global, args) = match companions::parse::<WebArgs>("web", &words) {
         Ok(parsed) => parsed,
         Err(error) => return ExitCode::from(usage::print(&error, HELP).number()),

@@ -2,6 +2,8 @@
 
 mod build;
 mod parts;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 

@@ -157,6 +157,11 @@ impl Holders {
         Some((&known.holder, known.limit_bytes))
     }
 
+    #[cfg(test)]
+    pub(super) fn known(&self) -> usize {
+        self.numbers.len()
+    }
+
     pub(super) fn held_bytes(&self) -> usize {
         let label = |known: &Known| 2 * known.holder.label.len();
         self.slots.len() * 2 * size_of::<Known>()

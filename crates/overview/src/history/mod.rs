@@ -9,6 +9,8 @@
 
 mod holder;
 mod series;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 
