@@ -21,7 +21,8 @@ def take(built: str, folder: pathlib.Path) -> None:
     if not shutil.which("pngquant"):
         raise SystemExit("pngquant is needed: apt-get install pngquant; and for the letters fonts-inter and fonts-jetbrains-mono")
     folder.mkdir(parents=True, exist_ok=True)
-    scene = Scene(built, 192 * MIB)
+    # The folder is in the pictures.
+    scene = Scene(built, 128 * MIB, "/tmp/millpond")
     browser = None
     try:
         scene.serve()
@@ -47,7 +48,7 @@ def take(built: str, folder: pathlib.Path) -> None:
 
 def live(scene: Scene) -> None:
     """Caches that come and go, as they do under load."""
-    block, held = scene.unit // 4, 31
+    held = 32
     end = time.monotonic() + LIFE_SECONDS
     steps = (-9, -4, 6, 3, -8, -2, 9, 4, -3, -5, 7, 2)
     number = 0
@@ -61,7 +62,6 @@ def live(scene: Scene) -> None:
             scene.tell(scene.kv, ["uncommit", 0, to, held], ["trim", 0])
         held = to
         time.sleep(2.5)
-    assert block > 0
 
 
 def shrink(path: pathlib.Path) -> None:

@@ -33,9 +33,11 @@ MIB = 1 << 20
 class Scene:
     """A pond of its own with all of its processes; `end` leaves nothing behind."""
 
-    def __init__(self, built: str | os.PathLike[str], unit: int = 16 * MIB, parent: str | None = None) -> None:
+    def __init__(self, built: str | os.PathLike[str], unit: int = 16 * MIB, folder: str | None = None) -> None:
         self.built, self.unit = pathlib.Path(built).resolve(), unit
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="millpond-scene-", dir=parent))
+        self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="millpond-scene-"))
+        # One that is there already is somebody else's.
+        self.folder.mkdir(mode=0o700, exist_ok=folder is None)
         self.children: list[subprocess.Popen] = []
         self.keeper: subprocess.Popen | None = None
         self.web: subprocess.Popen | None = None
@@ -223,9 +225,8 @@ def carry_out(pond, kept: list, verb: str, *words) -> None:
         kept.append(cache)
     elif verb in ("commit", "uncommit"):
         getattr(kept[words[0]], verb)(range(words[1], words[2]))
-    elif verb == "let_go":
-        kept.clear()
-        pond.flush()
+    elif verb == "trim":
+        kept[words[0]].trim()
     else:
         raise ValueError(verb)
 
