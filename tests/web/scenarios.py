@@ -133,7 +133,9 @@ def demo() -> dict:
 
 
 def many(shown: int, total: int) -> dict:
-    tensors = [tensor(f"acts/{i % 7}/layer{i:05}", (8 + (i * i) % 97) * MIB, i % 3, number=i) for i in range(shown)]
+    # One of them is always another one, so that every reading moves the whole map.
+    second = int(time.time())
+    tensors = [tensor(f"acts/{i % 7}/layer{i:05}", (8 + (i * i + (second if i == 0 else 0)) % 97) * MIB, i % 3, number=i) for i in range(shown)]
     left = total - shown
     rest = [{"device": GPU, "user": 1000, "prefix": f"job{i}", "count": left // 8, "bytes": left // 8 * 300_000, "lease_count": i, "ipc_bytes": 0} for i in range(8)] if left else []
     return assemble(141 * GIB, [], tensors, [], [], [], tensor_groups=rest)

@@ -29,7 +29,7 @@ const IDLE: Duration = Duration::from_secs(5);
 /// How long a daemon that restarts is waited for before the pond counts as away.
 const RECONNECT: Duration = Duration::from_secs(2);
 /// A daemon that says nothing for so long hangs.
-const ANSWER: Duration = Duration::from_secs(10);
+const ANSWER: Duration = Duration::from_secs(5);
 /// How long somebody waits here for the next answer of the pond.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Many readers of much data get it less often: so many bytes in a second, all together.

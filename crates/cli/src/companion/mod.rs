@@ -72,6 +72,7 @@ pub fn missing(name: &str) -> Report {
     let hint = match name {
         // What they stand on would make every wheel wait.
         "redis" => "from a checkout, `cargo build --release -p millpond-redis` makes it",
+        "top" => "from a checkout, `cargo build --release -p millpond-top` makes it",
         "web" => "from a checkout, `cargo build --release -p millpond-web` makes it",
         _ => "it comes with the wheel; from a checkout, `cargo build --workspace` makes it",
     };

@@ -5,6 +5,7 @@ mod bench;
 mod history;
 mod map;
 mod redis;
+mod top;
 mod web;
 
 use std::ffi::{OsStr, OsString};
@@ -20,6 +21,7 @@ pub use bench::BenchArgs;
 pub use history::HistoryArgs;
 pub use map::MapArgs;
 pub use redis::{PREFIX_VARIABLE, RedisArgs, RedisCommand, ServerArgs, URL_VARIABLE};
+pub use top::TopArgs;
 pub use web::WebArgs;
 
 /// The command line of a companion in its own program, with the global flags that the core has for all.
@@ -58,6 +60,7 @@ pub fn shipped() -> Vec<Command> {
         HistoryArgs::augment_args(Command::new("history")),
         MapArgs::augment_args(Command::new("map")),
         RedisArgs::augment_args(Command::new("redis")),
+        TopArgs::augment_args(Command::new("top")),
         WebArgs::augment_args(Command::new("web")),
     ]
 }
