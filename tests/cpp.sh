@@ -2,12 +2,12 @@
 # The C++ header: its tests with two compilers, two standards and sanitizers, an installed tree from other build systems, the examples
 # and the code on the pages; all on the software driver.
 #   MILLPOND_BIN         the `millpond` program
-#   MILLPOND_LIBRARIES   the folder with libmillpond_c.so, such as target/debug
+#   MILLPOND_LIBRARIES   the folder with libmillpond.so, such as target/debug
 #   tests/cpp.sh [--full]   --full adds the rest of the matrix and valgrind
 # Ends with "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.."
-: "${MILLPOND_BIN:?names the millpond program}" "${MILLPOND_LIBRARIES:?names the folder of libmillpond_c.so}"
+: "${MILLPOND_BIN:?names the millpond program}" "${MILLPOND_LIBRARIES:?names the folder of libmillpond.so}"
 MILLPOND_BIN=$(realpath "$MILLPOND_BIN") MILLPOND_LIBRARIES=$(realpath "$MILLPOND_LIBRARIES")
 export MILLPOND_BIN
 unset MILLPOND_RUNTIME_DIR MILLPOND_CONFIG MILLPOND_SOFT_DIR

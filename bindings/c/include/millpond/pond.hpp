@@ -10,11 +10,22 @@
 #include <vector>
 
 #include "detail/call.hpp"
+#include "detail/visit.hpp"
 #include "spec.hpp"
 #include "status.hpp"
 #include "tensor.hpp"
 
 namespace millpond {
+
+class elastic;
+class events;
+class group_change;
+class model;
+class sink;
+class source;
+class stage_spec;
+class staging;
+struct version_info;
 
 /// What a call is about: a name (`acts/x`), a name with its owner (`~alice/acts/x`), an identity, or a tensor.
 class target {
@@ -107,12 +118,11 @@ public:
     [[nodiscard]] result<void> try_rename(const target &which, const std::string &name) const {
         return detail::done(millpond_tensor_rename(handle_.get(), which.c_str(), name.c_str()));
     }
-    /// For a tensor that was made with `reserve`, and filled.
-    std::uint64_t publish(const uuid &id) const { return try_publish(id).value(); }
-    [[nodiscard]] result<std::uint64_t> try_publish(const uuid &id) const {
-        const auto raw = detail::raw(id);
+    /// For a tensor that was filled with `upload` or `copy`. Answers the generation.
+    std::uint64_t publish(const target &which) const { return try_publish(which).value(); }
+    [[nodiscard]] result<std::uint64_t> try_publish(const target &which) const {
         std::uint64_t generation = 0;
-        if (const int code = millpond_tensor_publish_reserved(handle_.get(), &raw, &generation); code != 0) return detail::last_error(code);
+        if (const int code = millpond_tensor_publish_unmapped(handle_.get(), which.c_str(), &generation); code != 0) return detail::last_error(code);
         return generation;
     }
     [[nodiscard]] tensor_info inspect(const target &which) const { return try_inspect(which).value(); }
@@ -120,8 +130,128 @@ public:
         return detail::filled<tensor_info, millpond_tensor_info>(
             [&](auto *out) { return millpond_tensor_inspect(handle_.get(), which.c_str(), out); });
     }
+    /// Every tensor shared with the caller whose name begins so; with nothing, also those without a name.
+    [[nodiscard]] std::vector<tensor_info> list(const std::string &prefix = {}) const { return try_list(prefix).value(); }
+    [[nodiscard]] result<std::vector<tensor_info>> try_list(const std::string &prefix = {}) const {
+        std::vector<tensor_info> found;
+        const auto keep = [&](const millpond_tensor_info *raw) { return found.emplace_back(*raw), true; };
+        detail::guarded<decltype(keep)> guard(keep);
+        const int code = millpond_tensor_list(
+            handle_.get(), prefix.empty() ? nullptr : prefix.c_str(), 0,
+            [](const millpond_tensor_info *raw, void *data) -> std::uint32_t {
+                return static_cast<decltype(guard) *>(data)->goes_on(raw) ? 0 : 1;
+            },
+            guard.address());
+        guard.finish();
+        if (code != 0) return detail::last_error(code);
+        return found;
+    }
+
+    // Bytes without a mapping.
+
+    /// Makes a tensor that nobody sees before all of its bytes are there; `spec::replace` puts it in the place of another one.
+    tensor_info put(const spec &wanted, const source &from, const progress &told = {}) const;
+    [[nodiscard]] result<tensor_info> try_put(const spec &wanted, const source &from, const progress &told = {}) const;
+    /// Fills a tensor. It is not published by this.
+    void upload(const target &to, const source &from, const progress &told = {}) const;
+    [[nodiscard]] result<void> try_upload(const target &to, const source &from, const progress &told = {}) const;
+    /// Writes a published tensor out, and answers how many bytes it had.
+    std::uint64_t download(const target &from, const sink &to, const progress &told = {}) const;
+    [[nodiscard]] result<std::uint64_t> try_download(const target &from, const sink &to, const progress &told = {}) const;
+    void copy(const target &from, const target &to, const progress &told = {}) const;
+    [[nodiscard]] result<void> try_copy(const target &from, const target &to, const progress &told = {}) const;
+    /// Fills it with zeroes.
+    void zero(const target &which) const { try_zero(which).value(); }
+    [[nodiscard]] result<void> try_zero(const target &which) const {
+        return detail::done(millpond_tensor_zero(handle_.get(), which.c_str()));
+    }
+
+    // Models.
+
+    /// Maps a version read-only: `llama` is whichever is current, `llama@v2`, `~alice/llama`, or an identity as text.
+    [[nodiscard]] model attach(const std::string &version, wait_time wait = {}) const;
+    [[nodiscard]] result<model> try_attach(const std::string &version, wait_time wait = {}) const;
+    /// Begins a version that this process writes.
+    [[nodiscard]] staging stage(const stage_spec &wanted) const;
+    [[nodiscard]] result<staging> try_stage(const stage_spec &wanted) const;
+    /// Every version of every model whose name begins so.
+    [[nodiscard]] std::vector<version_info> versions(const std::string &prefix = {}) const;
+    [[nodiscard]] result<std::vector<version_info>> try_versions(const std::string &prefix = {}) const;
+    [[nodiscard]] version_info version(const std::string &which) const;
+    [[nodiscard]] result<version_info> try_version(const std::string &which) const;
+    /// Makes another version current; whoever has the old one keeps it. Answers what is current now.
+    version_info swap(const std::string &model, const std::string &tag) const;
+    [[nodiscard]] result<version_info> try_swap(const std::string &model, const std::string &tag) const;
+    /// Makes the one before current again.
+    version_info rollback(const std::string &model) const;
+    [[nodiscard]] result<version_info> try_rollback(const std::string &model) const;
+    /// No new readers, and gone with the last one. Not for the current version.
+    void retire(const std::string &version) const { try_retire(version).value(); }
+    [[nodiscard]] result<void> try_retire(const std::string &version) const {
+        return detail::done(millpond_version_retire(handle_.get(), version.c_str()));
+    }
+    /// The same, also for the current version.
+    void remove_version(const std::string &version) const { try_remove_version(version).value(); }
+    [[nodiscard]] result<void> try_remove_version(const std::string &version) const {
+        return detail::done(millpond_version_remove(handle_.get(), version.c_str()));
+    }
+    void rename_model(const std::string &model, const std::string &name) const { try_rename_model(model, name).value(); }
+    [[nodiscard]] result<void> try_rename_model(const std::string &model, const std::string &name) const {
+        return detail::done(millpond_model_rename(handle_.get(), model.c_str(), name.c_str()));
+    }
+    /// Waits until the last reader of a version has left; false if the time was over before.
+    bool wait_gone(const uuid &version, wait_time timeout = forever) const { return try_wait_gone(version, timeout).value(); }
+    [[nodiscard]] result<bool> try_wait_gone(const uuid &version, wait_time timeout = forever) const {
+        const auto raw = detail::raw(version);
+        const int code = millpond_version_wait_gone(handle_.get(), &raw, timeout.ms());
+        if (code == 0) return true;
+        if (static_cast<errc>(code) == errc::timeout) return false;
+        return detail::last_error(code);
+    }
+
+    // Limits, and memory under them.
+
+    /// The group whose limit caches share. `set_group` makes one.
+    [[nodiscard]] millpond::elastic elastic(const std::string &group) const;
+    [[nodiscard]] result<millpond::elastic> try_elastic(const std::string &group) const;
+    /// Makes or changes a group. For the operator and the user who runs the pond.
+    void set_group(const std::string &name, const group_change &change) const;
+    [[nodiscard]] result<void> try_set_group(const std::string &name, const group_change &change) const;
+    /// Removes a group that has no processes.
+    void remove_group(const std::string &name) const { try_remove_group(name).value(); }
+    [[nodiscard]] result<void> try_remove_group(const std::string &name) const {
+        return detail::done(millpond_group_remove(handle_.get(), name.c_str()));
+    }
+
+    // Listings as JSON, as the command line prints them with `--json`.
+
+    [[nodiscard]] std::string groups_json() const { return try_groups_json().value(); }
+    [[nodiscard]] result<std::string> try_groups_json() const {
+        return written([&](auto *out) { return millpond_group_list_json(handle_.get(), out); });
+    }
+    [[nodiscard]] std::string group_json(const std::string &name) const { return try_group_json(name).value(); }
+    [[nodiscard]] result<std::string> try_group_json(const std::string &name) const {
+        return written([&](auto *out) { return millpond_group_inspect_json(handle_.get(), name.c_str(), out); });
+    }
+    [[nodiscard]] std::string clients_json() const { return try_clients_json().value(); }
+    [[nodiscard]] result<std::string> try_clients_json() const {
+        return written([&](auto *out) { return millpond_pond_clients_json(handle_.get(), out); });
+    }
+    [[nodiscard]] std::string accounts_json() const { return try_accounts_json().value(); }
+    [[nodiscard]] result<std::string> try_accounts_json() const {
+        return written([&](auto *out) { return millpond_pond_accounts_json(handle_.get(), out); });
+    }
+    /// Of one group, or of all.
+    [[nodiscard]] std::string caches_json(const std::string &group = {}) const { return try_caches_json(group).value(); }
+    [[nodiscard]] result<std::string> try_caches_json(const std::string &group = {}) const {
+        return written([&](auto *out) { return millpond_pond_caches_json(handle_.get(), group.empty() ? nullptr : group.c_str(), out); });
+    }
 
     // The pond.
+
+    /// What happens, from that number on: 0 from now on, 1 all that the pond has kept.
+    [[nodiscard]] millpond::events events(std::uint64_t from = 0) const;
+    [[nodiscard]] result<millpond::events> try_events(std::uint64_t from = 0) const;
 
     [[nodiscard]] millpond::status status() const { return try_status().value(); }
     [[nodiscard]] result<millpond::status> try_status() const {
@@ -172,9 +302,7 @@ public:
     }
     [[nodiscard]] std::string runtime_dir() const { return try_runtime_dir().value(); }
     [[nodiscard]] result<std::string> try_runtime_dir() const {
-        millpond_text *text = nullptr;
-        if (const int code = millpond_pond_runtime_dir(handle_.get(), &text); code != 0) return detail::last_error(code);
-        return detail::taken(text);
+        return written([&](auto *out) { return millpond_pond_runtime_dir(handle_.get(), out); });
     }
     /// How the pond knows this process.
     [[nodiscard]] uuid client_id() const { return try_client_id().value(); }
@@ -199,6 +327,12 @@ public:
     [[nodiscard]] result<void> try_close() { return detail::done(millpond_pond_close(handle_.get())); }
 
 private:
+    template <class Call>
+    [[nodiscard]] static result<std::string> written(Call &&call) {
+        millpond_text *text = nullptr;
+        if (const int code = call(&text); code != 0) return detail::last_error(code);
+        return detail::taken(text);
+    }
     [[nodiscard]] static millpond_get_options options(std::uint32_t mode, wait_time wait) noexcept {
         millpond_get_options made{};
         detail::set(made.mode, mode);

@@ -47,6 +47,8 @@ public:
     spec &zero(bool wanted = true) & { return zero_ = wanted, *this; }
     /// Ends with this process instead of when it is removed.
     spec &ephemeral(bool wanted = true) & { return ephemeral_ = wanted, *this; }
+    /// For `pond::put` alone: takes the place of a tensor that has this name.
+    spec &replace(bool wanted = true) & { return replace_ = wanted, *this; }
     spec &share(audience with) & { return audience_ = with, *this; }
     spec &transport(millpond::transport how) & { return transport_ = how, *this; }
 
@@ -57,6 +59,7 @@ public:
     spec &&max_accesses(std::uint64_t count) && { return std::move(max_accesses(count)); }
     spec &&zero(bool wanted = true) && { return std::move(zero(wanted)); }
     spec &&ephemeral(bool wanted = true) && { return std::move(ephemeral(wanted)); }
+    spec &&replace(bool wanted = true) && { return std::move(replace(wanted)); }
     spec &&share(audience with) && { return std::move(share(with)); }
     spec &&transport(millpond::transport how) && { return std::move(transport(how)); }
 
@@ -80,6 +83,7 @@ public:
         detail::set(made.transport, transport_);
         made.zero = zero_;
         made.ephemeral = ephemeral_;
+        made.replace = replace_;
         made.ttl_ms = ttl_ms_;
         made.linger_ms = linger_ms_;
         made.max_accesses = max_accesses_;
@@ -94,7 +98,7 @@ private:
     millpond::dtype dtype_;
     audience audience_ = audience::user;
     millpond::transport transport_ = millpond::transport::vmm;
-    bool zero_ = false, ephemeral_ = false, publish_ = false;
+    bool zero_ = false, ephemeral_ = false, replace_ = false, publish_ = false;
 };
 
 /// How a pond is connected to. The defaults are those of every client.

@@ -195,11 +195,10 @@ public:
     /// For other libraries, as DLPack 1: whoever has it calls its deleter when done, on any thread, and has the lease until then.
     [[nodiscard]] ::DLManagedTensorVersioned *dlpack() const { return try_dlpack().value(); }
     [[nodiscard]] result<::DLManagedTensorVersioned *> try_dlpack() const {
-        auto made = exported<detail::dl::managed_versioned>();
-        if (!made) return made.error();
-        (*made)->spoken = {1, 1};
-        (*made)->flags = writable() ? 0 : detail::dl::read_only;
-        return reinterpret_cast<::DLManagedTensorVersioned *>(*made);
+        return exported([&](lease second, const tensor_info &info, detail::dl::device where) {
+            void *at = millpond_tensor_data(second.get());
+            return detail::dl::exported_versioned(std::move(second), at, where, info.dtype, info.shape, label(), writable());
+        });
     }
     /// As DLPack before 1.0, which cannot say that memory is read-only: only for what is mapped for writing.
     [[nodiscard]] ::DLManagedTensor *dlpack_unversioned() const { return try_dlpack_unversioned().value(); }
@@ -208,9 +207,12 @@ public:
             return error(errc::unsupported, "tensor " + label() + " is mapped read-only, and DLPack before 1.0 cannot say so",
                          "call dlpack(), or get it with pond.tensor()");
         }
-        auto made = exported<detail::dl::managed>();
-        if (!made) return made.error();
-        return reinterpret_cast<::DLManagedTensor *>(*made);
+        return exported([&](lease second, const tensor_info &info, detail::dl::device where) -> result<::DLManagedTensor *> {
+            void *at = millpond_tensor_data(second.get());
+            auto made = detail::dl::exported<detail::dl::managed>(std::move(second), at, where, info.dtype, info.shape, label());
+            if (!made) return made.error();
+            return reinterpret_cast<::DLManagedTensor *>(*made);
+        });
     }
 
     friend std::ostream &operator<<(std::ostream &out, const tensor &which) {
@@ -222,6 +224,8 @@ public:
     }
 
 private:
+    using lease = detail::owned<millpond_tensor, millpond_tensor_free>;
+
     /// What it is called in errors.
     [[nodiscard]] std::string label() const {
         const auto known = try_info();
@@ -243,43 +247,19 @@ private:
         return count;
     }
 
-    /// The struct of DLPack with what it points to, and a handle of its own on the lease.
-    template <class Managed>
-    struct parcel {
-        Managed managed{};
-        detail::owned<millpond_tensor, millpond_tensor_free> lease;
-        std::vector<std::int64_t> extents;
-    };
-
-    template <class Managed>
-    [[nodiscard]] result<Managed *> exported() const {
+    /// Makes something with a handle of its own on the lease.
+    template <class Make>
+    [[nodiscard]] auto exported(Make &&make) const -> decltype(make(lease(), tensor_info(), detail::dl::device())) {
         const auto known = try_info();
         if (!known) return known.error();
-        const auto type = detail::dl::type_of(known->dtype);
-        if (type.bits == 0) {
-            return error(errc::unsupported, "DLPack has no type for " + std::string(millpond::name(known->dtype)) + ", which tensor " + label() + " is");
-        }
         detail::dl::device where{};
         if (const int code = millpond_tensor_dlpack_device(handle_.get(), &where.type, &where.id); code != 0) return detail::last_error(code);
         millpond_tensor *second = nullptr;
         if (const int code = millpond_tensor_clone(handle_.get(), &second); code != 0) return detail::last_error(code);
-        detail::owned<millpond_tensor, millpond_tensor_free> lease(second);
-        auto made = std::make_unique<parcel<Managed>>();
-        made->lease = std::move(lease);
-        const std::size_t count = known->shape.size();
-        made->extents.resize(2 * count, 1);
-        for (std::size_t at = count; at-- > 0;) {
-            made->extents[at] = static_cast<std::int64_t>(known->shape[at]);
-            if (at + 1 < count) made->extents[count + at] = made->extents[count + at + 1] * made->extents[at + 1];
-        }
-        auto &what = made->managed.what;
-        what = {millpond_tensor_data(second), where, static_cast<std::int32_t>(count), type, made->extents.data(), made->extents.data() + count, 0};
-        made->managed.context = made.get();
-        made->managed.deleter = [](Managed *whole) { delete static_cast<parcel<Managed> *>(whole->context); };
-        return &made.release()->managed;
+        return make(lease(second), *known, where);
     }
 
-    detail::owned<millpond_tensor, millpond_tensor_free> handle_;
+    lease handle_;
     bool existed_ = true;
 };
 

@@ -2,9 +2,15 @@
 // can be in one program.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "../dtype.hpp"
+#include "../result.hpp"
 
 struct DLManagedTensorVersioned;
 struct DLManagedTensor;
@@ -69,6 +75,49 @@ inline constexpr std::uint64_t read_only = 1;
         case dtype::f8_e8m0: return {14, 8, 1};
         default: return {0, 0, 0};
     }
+}
+
+/// The struct, what it points to, and what keeps the memory.
+template <class Managed, class Keeper>
+struct parcel {
+    Managed managed{};
+    Keeper keeper;
+    std::vector<std::int64_t> extents;
+};
+
+/// Makes the struct; `label` is what the tensor is called in errors. Its deleter ends `keeper`.
+template <class Managed, class Keeper>
+[[nodiscard]] result<Managed *> exported(Keeper keeper, void *data, device where, dtype type, const std::vector<std::uint64_t> &shape,
+                                         const std::string &label) {
+    const auto known = type_of(type);
+    if (known.bits == 0) return error(errc::unsupported, "DLPack has no type for " + std::string(name(type)) + ", which tensor " + label + " is");
+    auto made = std::make_unique<parcel<Managed, Keeper>>();
+    made->keeper = std::move(keeper);
+    const std::size_t count = shape.size();
+    made->extents.resize(2 * count, 1);
+    std::int64_t stride = 1;
+    for (std::size_t at = count; at-- > 0;) {
+        made->extents[at] = static_cast<std::int64_t>(shape[at]);
+        made->extents[count + at] = stride;
+        stride *= made->extents[at];
+    }
+    std::int64_t *extents = made->extents.data();
+    made->managed.what = {data, where, static_cast<std::int32_t>(count), known, extents, extents + count, 0};
+    made->managed.context = made.get();
+    made->managed.deleter = [](Managed *whole) { delete static_cast<parcel<Managed, Keeper> *>(whole->context); };
+    return &made.release()->managed;
+}
+
+/// The same in the newer format, which says whether memory is read-only.
+template <class Keeper>
+[[nodiscard]] result<::DLManagedTensorVersioned *> exported_versioned(Keeper keeper, void *data, device where, dtype type,
+                                                                      const std::vector<std::uint64_t> &shape, const std::string &label,
+                                                                      bool writable) {
+    auto made = exported<managed_versioned>(std::move(keeper), data, where, type, shape, label);
+    if (!made) return made.error();
+    (*made)->spoken = {1, 1};
+    (*made)->flags = writable ? 0 : read_only;
+    return reinterpret_cast<::DLManagedTensorVersioned *>(*made);
 }
 
 }  // namespace millpond::detail::dl
