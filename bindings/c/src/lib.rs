@@ -21,20 +21,39 @@
 #![allow(non_camel_case_types, reason = "these are the names that C programs use")]
 
 // The order of the header.
-// header: result words uuid version failure objects text cancel pond status tensor_types tensor tensor_data
+// header: result words uuid version failure objects text cancel callback pond status listings tensor_types tensor tensor_data tensor_stream tensor_list transfer handle adopt dlpack model_types model model_calls staging load elastic prepared pool groups events
+mod adopt;
 mod border;
+mod callback;
 mod cancel;
+mod dlpack;
+mod elastic;
+mod events;
 mod failure;
 mod fork;
+mod groups;
+mod handle;
+mod listings;
+mod load;
+mod model;
+mod model_calls;
+mod model_types;
 mod objects;
 mod pond;
+mod pool;
+mod prepared;
 mod result;
+mod staging;
 mod status;
+mod stream;
 mod table;
 mod tensor;
 mod tensor_data;
+mod tensor_list;
+mod tensor_stream;
 mod tensor_types;
 mod text;
+mod transfer;
 mod uuid;
 mod version;
 mod words;

@@ -8,7 +8,14 @@ use millpond::{Cancel, Holder};
 
 use crate::border::Answer;
 use crate::cancel::millpond_cancel;
+use crate::elastic::{Group, Reserved, millpond_cache, millpond_elastic};
+use crate::events::{Subscription, millpond_events};
+use crate::handle::{Kept, millpond_handle};
+use crate::model::{Attached, millpond_model};
 use crate::pond::{Connection, millpond_pond};
+use crate::pool::{Kept as KeptPool, millpond_pool};
+use crate::prepared::{Ready, millpond_prepared};
+use crate::staging::{Begun, millpond_staging};
 use crate::status::{Snapshot, millpond_status};
 use crate::table::{Kind, Table};
 use crate::tensor::{Mapped, millpond_tensor};
@@ -20,19 +27,32 @@ pub(crate) struct Objects<T, H> {
     handle: PhantomData<fn(*const H)>,
 }
 
-pub(crate) static PONDS: Objects<Connection, millpond_pond> = Objects::new(Kind::Pond);
-pub(crate) static TENSORS: Objects<Arc<Mapped>, millpond_tensor> = Objects::new(Kind::Tensor);
-pub(crate) static TEXTS: Objects<Arc<Written>, millpond_text> = Objects::new(Kind::Text);
-pub(crate) static STATUSES: Objects<Arc<Snapshot>, millpond_status> = Objects::new(Kind::Status);
-pub(crate) static CANCELS: Objects<Cancel, millpond_cancel> = Objects::new(Kind::Cancel);
+/// One table for each kind, and what holds all of them still.
+macro_rules! tables {
+    ($($name:ident: $object:ty, $handle:ty, $kind:ident;)*) => {
+        $(pub(crate) static $name: Objects<$object, $handle> = Objects::new(Kind::$kind);)*
 
-/// Holds all tables still, in one order.
-pub(crate) fn hold_all(held: &mut Vec<Box<dyn Any>>) {
-    PONDS.table.hold(held);
-    TENSORS.table.hold(held);
-    TEXTS.table.hold(held);
-    STATUSES.table.hold(held);
-    CANCELS.table.hold(held);
+        /// Holds all tables still, in one order.
+        pub(crate) fn hold_all(held: &mut Vec<Box<dyn Any>>) {
+            $($name.table.hold(held);)*
+        }
+    };
+}
+
+tables! {
+    PONDS: Connection, millpond_pond, Pond;
+    TENSORS: Arc<Mapped>, millpond_tensor, Tensor;
+    TEXTS: Arc<Written>, millpond_text, Text;
+    STATUSES: Arc<Snapshot>, millpond_status, Status;
+    CANCELS: Cancel, millpond_cancel, Cancel;
+    MODELS: Arc<Attached>, millpond_model, Model;
+    STAGINGS: Arc<Begun>, millpond_staging, Staging;
+    CACHES: Reserved, millpond_cache, Cache;
+    EVENTS: Arc<Subscription>, millpond_events, Events;
+    ELASTICS: Group, millpond_elastic, Group;
+    POOLS: KeptPool, millpond_pool, Pool;
+    HANDLES: Kept, millpond_handle, Handle;
+    PREPARED: Arc<Ready>, millpond_prepared, Prepared;
 }
 
 impl<T: Clone, H> Objects<T, H> {

@@ -21,6 +21,18 @@ pub type SurvivesNumber = u32;
 pub type DoorNumber = u32;
 /// See [`millpond_remedy`].
 pub type RemedyNumber = u32;
+/// See [`millpond_place`].
+pub type PlaceNumber = u32;
+/// See [`millpond_version_state`].
+pub type VersionStateNumber = u32;
+/// See [`millpond_event_kind`].
+pub type EventKindNumber = u32;
+/// See [`millpond_load_phase`].
+pub type LoadPhaseNumber = u32;
+/// See [`millpond_limit_kind`].
+pub type LimitKindNumber = u32;
+/// See [`millpond_offer`].
+pub type OfferNumber = u32;
 
 /// The type of a tensor's elements. The names are those of safetensors.
 #[repr(u32)]
@@ -160,6 +172,177 @@ pub enum millpond_remedy {
     MILLPOND_REMEDY_FREE = 3,
     /// Tell the operator: the pond or the machine is not well.
     MILLPOND_REMEDY_OPERATOR = 4,
+}
+
+/// A kind of source or sink.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum millpond_place {
+    /// A file by its path.
+    MILLPOND_PLACE_PATH = 1,
+    /// A descriptor that is open: a file, a pipe or a socket.
+    MILLPOND_PLACE_FD = 2,
+    /// This machine's memory.
+    MILLPOND_PLACE_MEMORY = 3,
+    /// Zeroes; for sources only.
+    MILLPOND_PLACE_ZEROES = 4,
+    /// Another tensor of the pond; for sources only.
+    MILLPOND_PLACE_TENSOR = 5,
+}
+
+/// Where a version of a model is in its life.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum millpond_version_state {
+    /// Its bytes are being written; only the process that stages it has it.
+    MILLPOND_VERSION_STATE_STAGING = 1,
+    /// Complete: readers may have it.
+    MILLPOND_VERSION_STATE_READY = 2,
+    /// Kept only for the readers that are left.
+    MILLPOND_VERSION_STATE_DRAINING = 3,
+}
+
+/// What happened.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum millpond_event_kind {
+    /// A tensor was made.
+    MILLPOND_EVENT_TENSOR_CREATED = 1,
+    /// A tensor was published.
+    MILLPOND_EVENT_TENSOR_PUBLISHED = 2,
+    /// A tensor was deleted; leases may be left.
+    MILLPOND_EVENT_TENSOR_DELETED = 3,
+    /// A tensor's memory was given back.
+    MILLPOND_EVENT_TENSOR_FREED = 4,
+    /// A client holds something for the first time.
+    MILLPOND_EVENT_CLIENT_CONNECTED = 5,
+    /// A client hung up but lives.
+    MILLPOND_EVENT_CLIENT_SILENT = 6,
+    /// A client that held something said goodbye, or its process is gone.
+    MILLPOND_EVENT_CLIENT_GONE = 7,
+    /// A daemon has recovered the pond.
+    MILLPOND_EVENT_RECOVERED = 8,
+    /// The pond is shutting down.
+    MILLPOND_EVENT_DRAINING = 9,
+    /// The keeper was replaced.
+    MILLPOND_EVENT_KEEPER_REPLACED = 10,
+    /// Events are missing before this one: the subscriber was slow, or came late.
+    MILLPOND_EVENT_GAP = 11,
+    /// A mover was started.
+    MILLPOND_EVENT_MOVER_STARTED = 12,
+    /// A mover had nothing to do for a while and was ended.
+    MILLPOND_EVENT_MOVER_STOPPED = 13,
+    /// A mover died or hung; another takes its place.
+    MILLPOND_EVENT_MOVER_LOST = 14,
+    /// Somebody reached a limit.
+    MILLPOND_EVENT_LIMIT_REACHED = 15,
+    /// Another daemon takes over.
+    MILLPOND_EVENT_UPGRADING = 16,
+    /// Memory that nobody used was given back.
+    MILLPOND_EVENT_COLLECTED = 17,
+    /// A version of a model was begun.
+    MILLPOND_EVENT_VERSION_STAGED = 18,
+    /// A version is complete.
+    MILLPOND_EVENT_VERSION_READY = 19,
+    /// Another version of a model is current.
+    MILLPOND_EVENT_MODEL_SWAPPED = 20,
+    /// A version takes no new readers.
+    MILLPOND_EVENT_VERSION_DRAINING = 21,
+    /// A version's last reader has left, or it was given up.
+    MILLPOND_EVENT_VERSION_GONE = 22,
+    /// A group was made or changed.
+    MILLPOND_EVENT_GROUP_SET = 23,
+    /// A group's limit is below what it holds; the text says who holds most.
+    MILLPOND_EVENT_GROUP_OVER = 24,
+    /// Members of a group hold more than they say.
+    MILLPOND_EVENT_GROUP_LYING = 25,
+    /// Somebody keeps a group's lock for longer than anybody needs it.
+    MILLPOND_EVENT_GROUP_STUCK = 26,
+    /// A group was removed, or its last process ended.
+    MILLPOND_EVENT_GROUP_GONE = 27,
+    /// A tensor or a model has another name.
+    MILLPOND_EVENT_RENAMED = 28,
+    /// A model of the configuration could not be loaded.
+    MILLPOND_EVENT_START_FAILED = 29,
+    /// A process has a cache in a group.
+    MILLPOND_EVENT_CACHE_OPENED = 30,
+    /// A cache was closed, or its process is gone.
+    MILLPOND_EVENT_CACHE_CLOSED = 31,
+    /// A cache was asked to give pages back; the text says how many, for whom, and why.
+    MILLPOND_EVENT_CACHE_PRESSED = 32,
+    /// A cache gave pages back.
+    MILLPOND_EVENT_CACHE_GAVE = 33,
+    /// A cache got what it had waited for.
+    MILLPOND_EVENT_CACHE_GOT = 34,
+    /// A process that did not answer when pages were asked of it was ended.
+    MILLPOND_EVENT_CACHE_ENDED = 35,
+    /// A process that owns memory with legacy handles was started.
+    MILLPOND_EVENT_HOST_STARTED = 36,
+    /// A host had nothing left to keep and was ended.
+    MILLPOND_EVENT_HOST_STOPPED = 37,
+    /// A host died; what it kept is what readers still map.
+    MILLPOND_EVENT_HOST_LOST = 38,
+    /// Memory of another program became a tensor.
+    MILLPOND_EVENT_TENSOR_ADOPTED = 39,
+    /// The process that kept a tensor's memory is gone.
+    MILLPOND_EVENT_TENSOR_ORPHANED = 40,
+    /// Holds ended because their process is gone.
+    MILLPOND_EVENT_HOLD_ENDED = 41,
+}
+
+/// What a load is doing.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum millpond_load_phase {
+    /// Files are opened and their headers checked; tensors that are said to be tied are compared.
+    MILLPOND_LOAD_CHECKING = 1,
+    /// Files are compared with the version that this one is like.
+    MILLPOND_LOAD_HASHING = 2,
+    /// Bytes go to the GPU.
+    MILLPOND_LOAD_LOADING = 3,
+}
+
+/// How a limit is given.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum millpond_limit_kind {
+    /// Not given: what there is stays.
+    MILLPOND_LIMIT_NONE = 0,
+    /// A number of bytes.
+    MILLPOND_LIMIT_BYTES = 1,
+    /// Thousandths of the card's memory.
+    MILLPOND_LIMIT_PERMILLE = 2,
+    /// No limit.
+    MILLPOND_LIMIT_UNLIMITED = 3,
+}
+
+/// What a program answers when pages are wanted back.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum millpond_offer {
+    /// Nothing.
+    MILLPOND_OFFER_NOTHING = 0,
+    /// It has uncommitted what it can, in the call.
+    MILLPOND_OFFER_NOW = 1,
+    /// It will uncommit something soon, before the time is over.
+    MILLPOND_OFFER_SOON = 2,
+}
+
+impl millpond_place {
+    /// The kind with this number.
+    pub(crate) fn of(number: PlaceNumber) -> Answer<Self> {
+        use millpond_place::*;
+        [
+            MILLPOND_PLACE_PATH,
+            MILLPOND_PLACE_FD,
+            MILLPOND_PLACE_MEMORY,
+            MILLPOND_PLACE_ZEROES,
+            MILLPOND_PLACE_TENSOR,
+        ]
+        .into_iter()
+        .find(|place| *place as u32 == number)
+        .ok_or_else(|| unknown("millpond_place", number))
+    }
 }
 
 fn unknown(what: &str, number: u32) -> Failure {

@@ -78,8 +78,11 @@ fn polished(header: &str) -> String {
             None if line.starts_with("typedef struct ") || line.starts_with("enum ") => {
                 lines.push(line.to_owned())
             }
-            None => lines
-                .push(line.replace("struct millpond_", "millpond_").replace("char* ", "char *")),
+            None => lines.push(
+                line.replace("struct millpond_", "millpond_")
+                    .replace("char* ", "char *")
+                    .replace("const const char **", "const char *const *"),
+            ),
         }
     }
     lines.join("\n") + "\n"
