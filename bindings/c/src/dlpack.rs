@@ -6,10 +6,12 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
 
-use millpond::{Dtype, Mode};
+use millpond::cuda::Context;
+use millpond::{Dtype, Mode, ModelTensor, Shape};
 
-use crate::border::{Answer, Out, call, required};
+use crate::border::{Answer, Out, Text, call, required};
 use crate::failure::Failure;
+use crate::model::{Attached, millpond_model};
 use crate::result::ResultNumber;
 use crate::tensor::{Mapped, millpond_tensor};
 
@@ -75,7 +77,50 @@ struct Versioned {
 struct Owned<T> {
     managed: T,
     extents: Box<[i64]>,
-    mapped: Arc<Mapped>,
+    keeper: Keeper,
+}
+
+/// What has the lease.
+enum Keeper {
+    Tensor(Arc<Mapped>),
+    Model(ModelTensor),
+}
+
+impl Keeper {
+    fn address(&self) -> u64 {
+        match self {
+            Keeper::Tensor(mapped) => mapped.tensor.device_ptr().0,
+            Keeper::Model(tensor) => tensor.device_ptr().0,
+        }
+    }
+
+    fn dtype(&self) -> Dtype {
+        match self {
+            Keeper::Tensor(mapped) => mapped.tensor.dtype(),
+            Keeper::Model(tensor) => tensor.dtype(),
+        }
+    }
+
+    fn shape(&self) -> &Shape {
+        match self {
+            Keeper::Tensor(mapped) => mapped.tensor.shape(),
+            Keeper::Model(tensor) => tensor.shape(),
+        }
+    }
+
+    fn context(&self) -> &Context {
+        match self {
+            Keeper::Tensor(mapped) => mapped.tensor.context(),
+            Keeper::Model(tensor) => tensor.context(),
+        }
+    }
+
+    fn flags(&self) -> u64 {
+        match self {
+            Keeper::Tensor(mapped) if mapped.tensor.mode() == Mode::ReadWrite => 0,
+            _ => READ_ONLY,
+        }
+    }
 }
 
 fn data_type(dtype: Dtype) -> Answer<DataType> {
@@ -99,17 +144,15 @@ fn data_type(dtype: Dtype) -> Answer<DataType> {
 }
 
 /// Where the memory is, in DLPack's words.
-fn device(mapped: &Mapped) -> Answer<Device> {
-    let context = mapped.tensor.context();
+fn device(context: &Context) -> Answer<Device> {
     if millpond_softgpu::is_software(context.device().name()) {
         return Ok(Device { kind: CPU, id: 0 });
     }
     Ok(Device { kind: CUDA, id: context.device().ordinal() })
 }
 
-fn tensor(mapped: &Mapped, extents: &mut [i64]) -> Answer<DlTensor> {
-    let tensor = &mapped.tensor;
-    let dims = tensor.shape().dims();
+fn tensor(keeper: &Keeper, extents: &mut [i64]) -> Answer<DlTensor> {
+    let dims = keeper.shape().dims();
     let (shape, strides) = extents.split_at_mut(dims.len());
     let mut stride = 1_i64;
     for (place, extent) in dims.iter().enumerate().rev() {
@@ -119,24 +162,36 @@ fn tensor(mapped: &Mapped, extents: &mut [i64]) -> Answer<DlTensor> {
         (shape[place], strides[place]) = (extent, stride);
         stride = stride.saturating_mul(extent);
     }
-    let address = usize::try_from(tensor.device_ptr().0).unwrap_or(0);
+    let address = usize::try_from(keeper.address()).unwrap_or(0);
     Ok(DlTensor {
         data: ptr::with_exposed_provenance_mut(address),
-        device: device(mapped)?,
+        device: device(keeper.context())?,
         dimensions: i32::try_from(dims.len()).unwrap_or(0),
-        dtype: data_type(tensor.dtype())?,
+        dtype: data_type(keeper.dtype())?,
         shape: shape.as_mut_ptr(),
         strides: strides.as_mut_ptr(),
         byte_offset: 0,
     })
 }
 
-fn described(handle: *const millpond_tensor) -> Answer<(Arc<Mapped>, Box<[i64]>, DlTensor)> {
-    let mapped = Mapped::of(handle)?;
+fn described(keeper: &Keeper) -> Answer<(Box<[i64]>, DlTensor)> {
     // Where they are now they stay: the box's contents do not move again.
-    let mut extents = vec![0; 2 * mapped.tensor.shape().dims().len()].into_boxed_slice();
-    let tensor = tensor(&mapped, &mut extents)?;
-    Ok((mapped, extents, tensor))
+    let mut extents = vec![0; 2 * keeper.shape().dims().len()].into_boxed_slice();
+    let tensor = tensor(keeper, &mut extents)?;
+    Ok((extents, tensor))
+}
+
+fn versioned(keeper: Keeper) -> Answer<*mut DLManagedTensorVersioned> {
+    let (extents, tensor) = described(&keeper)?;
+    let managed = Versioned {
+        major: VERSION.0,
+        minor: VERSION.1,
+        manager: ptr::null_mut(),
+        deleter: Some(delete::<Versioned>),
+        flags: keeper.flags(),
+        tensor,
+    };
+    Ok(Box::into_raw(Box::new(Owned { managed, extents, keeper })).cast())
 }
 
 /// Hands the tensor's memory out as a `DLManagedTensorVersioned` of DLPack 1.1. It has a part of the lease: call its `deleter` when done, in any thread. A tensor that was got
@@ -150,17 +205,7 @@ pub extern "C" fn millpond_tensor_dlpack(
 ) -> ResultNumber {
     call(|| {
         let out = required(managed, "managed")?;
-        let (mapped, extents, tensor) = described(tensor)?;
-        let flags = if mapped.tensor.mode() == Mode::ReadOnly { READ_ONLY } else { 0 };
-        let managed = Versioned {
-            major: VERSION.0,
-            minor: VERSION.1,
-            manager: ptr::null_mut(),
-            deleter: Some(delete::<Versioned>),
-            flags,
-            tensor,
-        };
-        out.write(Box::into_raw(Box::new(Owned { managed, extents, mapped })).cast());
+        out.write(versioned(Keeper::Tensor(Mapped::of(tensor)?))?);
         Ok(())
     })
 }
@@ -175,9 +220,28 @@ pub extern "C" fn millpond_tensor_dlpack_legacy(
 ) -> ResultNumber {
     call(|| {
         let out = required(managed, "managed")?;
-        let (mapped, extents, tensor) = described(tensor)?;
+        let keeper = Keeper::Tensor(Mapped::of(tensor)?);
+        let (extents, tensor) = described(&keeper)?;
         let managed = Legacy { tensor, manager: ptr::null_mut(), deleter: Some(delete::<Legacy>) };
-        out.write(Box::into_raw(Box::new(Owned { managed, extents, mapped })).cast());
+        out.write(Box::into_raw(Box::new(Owned { managed, extents, keeper })).cast());
+        Ok(())
+    })
+}
+
+/// Hands a tensor of a version out as a `DLManagedTensorVersioned` of DLPack 1.1, which is read-only. It keeps the version, also when the model is refreshed or freed: call its
+/// `deleter` when done, in any thread.
+///
+/// Threads: any. Fork: a model of the parent is refused in the child.
+#[unsafe(no_mangle)]
+pub extern "C" fn millpond_model_dlpack(
+    model: *const millpond_model,
+    name: Text,
+    managed: Out<'_, *mut DLManagedTensorVersioned>,
+) -> ResultNumber {
+    call(|| {
+        let out = required(managed, "managed")?;
+        let tensor = Attached::of(model)?.read().tensor(name.required("name")?)?;
+        out.write(versioned(Keeper::Model(tensor))?);
         Ok(())
     })
 }
@@ -193,6 +257,6 @@ unsafe extern "C" fn delete<T>(managed: *mut T) {
     crate::border::quiet((), |()| {
         // SAFETY: the structure is the first part of a box that one of the functions above made, and the caller gives it up.
         let owned = unsafe { Box::from_raw(managed.cast::<Owned<T>>()) };
-        drop((owned.extents, owned.mapped));
+        drop((owned.extents, owned.keeper));
     });
 }

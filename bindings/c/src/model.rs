@@ -28,7 +28,7 @@ pub(crate) struct Attached {
 
 impl Attached {
     /// The model of a handle, which must be this process's.
-    fn of(handle: *const millpond_model) -> Answer<Arc<Self>> {
+    pub(crate) fn of(handle: *const millpond_model) -> Answer<Arc<Self>> {
         let attached = MODELS.get(handle)?;
         if attached.pid == process_number() {
             Ok(attached)
@@ -37,7 +37,7 @@ impl Attached {
         }
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Model> {
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Model> {
         self.model.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -62,6 +62,23 @@ pub extern "C" fn millpond_model_attach(
         let target = target.required("target")?;
         let options = AttachOptions::default().wait(wait(wait_ms));
         let model = PONDS.get(pond)?.attach_with(target, options)?;
+        let attached = Attached { model: RwLock::new(model), pid: process_number() };
+        out.write(MODELS.insert(Arc::new(attached))?);
+        Ok(())
+    })
+}
+
+/// Another handle of the same version, with the same addresses. A refresh of one leaves the other as it is. Free it with millpond_model_free().
+///
+/// Threads: any. Fork: a model of the parent is refused in the child.
+#[unsafe(no_mangle)]
+pub extern "C" fn millpond_model_clone(
+    model: *const millpond_model,
+    clone: Out<'_, *mut millpond_model>,
+) -> ResultNumber {
+    call(|| {
+        let out = required(clone, "clone")?;
+        let model = Attached::of(model)?.read().clone();
         let attached = Attached { model: RwLock::new(model), pid: process_number() };
         out.write(MODELS.insert(Arc::new(attached))?);
         Ok(())

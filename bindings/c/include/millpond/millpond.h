@@ -2179,6 +2179,17 @@ millpond_result millpond_tensor_dlpack_legacy(const millpond_tensor *tensor,
                                               struct DLManagedTensor **managed);
 
 /**
+ * Hands a tensor of a version out as a `DLManagedTensorVersioned` of DLPack 1.1, which is
+ * read-only. It keeps the version, also when the model is refreshed or freed: call its `deleter`
+ * when done, in any thread.
+ *
+ * Threads: any. Fork: a model of the parent is refused in the child.
+ */
+millpond_result millpond_model_dlpack(const millpond_model *model,
+                                      const char *name,
+                                      struct DLManagedTensorVersioned **managed);
+
+/**
  * Maps a version of a model: `llama` is the current one, `llama@v2` the one with that tag,
  * `~alice/llama` another user's; 36 characters are an identity. `wait_ms` is how long to wait until
  * there is one. Free it with millpond_model_free().
@@ -2190,6 +2201,15 @@ millpond_result millpond_model_attach(const millpond_pond *pond,
                                       const char *target,
                                       uint64_t wait_ms,
                                       millpond_model **model);
+
+/**
+ * Another handle of the same version, with the same addresses. A refresh of one leaves the other as
+ * it is. Free it with millpond_model_free().
+ *
+ * Threads: any. Fork: a model of the parent is refused in the child.
+ */
+millpond_result millpond_model_clone(const millpond_model *model,
+                                     millpond_model **clone);
 
 /**
  * Ends the use of a model. Never waits: the lease ends when the device has done all work that was
