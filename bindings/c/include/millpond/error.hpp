@@ -134,8 +134,15 @@ template <class Error>
 #endif
 }
 
+/// What a value without a handle answers.
+[[nodiscard]] inline error empty() {
+    return {errc::invalid_handle, "this value is empty: it was moved from, reset, or never got"};
+}
+
 /// What the C ABI has kept of this thread's last failure.
 [[nodiscard]] inline error last_error(int code) {
+    // The only pointers that can be NULL here are handles.
+    if (static_cast<errc>(code) == errc::null_pointer) return empty();
     error_details more;
     more.remedy = static_cast<remedy>(millpond_error_remedy());
     for (std::size_t at = 0; const char *name = millpond_error_similar(at); ++at) more.similar.emplace_back(name);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -60,8 +61,24 @@ enum class event_kind : std::uint32_t {
     hold_ended = 41,
 };
 
-/// The stable name, such as `tensor_published`.
-[[nodiscard]] inline std::string name(event_kind kind) { return millpond_event_kind_name(static_cast<millpond_event_kind>(kind)); }
+namespace detail {
+inline constexpr std::string_view event_names[] = {
+    "unknown", "tensor_created", "tensor_published", "tensor_deleted", "tensor_freed", "client_connected",
+    "client_silent", "client_gone", "recovered", "draining", "keeper_replaced", "gap", "mover_started",
+    "mover_stopped", "mover_lost", "limit_reached", "upgrading", "collected", "version_staged", "version_ready",
+    "model_swapped", "version_draining", "version_gone", "group_set", "group_over", "group_lying", "group_stuck",
+    "group_gone", "renamed", "start_failed", "cache_opened", "cache_closed", "cache_pressed", "cache_gave",
+    "cache_got", "cache_ended", "host_started", "host_stopped", "host_lost", "tensor_adopted", "tensor_orphaned",
+    "hold_ended",
+};
+inline constexpr std::size_t event_count = sizeof event_names / sizeof event_names[0];
+}  // namespace detail
+
+/// The stable name, such as `tensor_published`; `unknown` for one of a newer pond.
+[[nodiscard]] constexpr std::string_view name(event_kind kind) noexcept {
+    const auto at = static_cast<std::size_t>(kind);
+    return detail::event_names[at < detail::event_count ? at : 0];
+}
 inline std::ostream &operator<<(std::ostream &out, event_kind kind) { return out << name(kind); }
 
 struct event {

@@ -105,9 +105,9 @@ public:
     /// For other libraries, as DLPack 1, marked read-only. Keeps the version until its deleter is called.
     [[nodiscard]] ::DLManagedTensorVersioned *dlpack() const { return try_dlpack().value(); }
     [[nodiscard]] result<::DLManagedTensorVersioned *> try_dlpack() const {
-        detail::dl::device where{};
-        if (const int code = millpond_model_dlpack_device(version_.get(), &where.type, &where.id); code != 0) return detail::last_error(code);
-        return detail::dl::exported_versioned(version_, data_, where, dtype_, shape_, "'" + name_ + "'", false);
+        ::DLManagedTensorVersioned *made = nullptr;
+        if (const int code = millpond_model_dlpack(version_.get(), name_.c_str(), &made); code != 0) return detail::last_error(code);
+        return made;
     }
 
 private:

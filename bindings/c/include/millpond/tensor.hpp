@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "detail/call.hpp"
-#include "detail/dlpack.hpp"
 #include "dtype.hpp"
 #include "span.hpp"
 #include "status.hpp"
@@ -95,7 +94,7 @@ public:
     /// What the pond said when it was got. Costs no message.
     [[nodiscard]] tensor_info info() const { return try_info().value(); }
     [[nodiscard]] result<tensor_info> try_info() const {
-        if (!handle_) return detail::empty("tensor");
+        if (!handle_) return detail::empty();
         return detail::filled<tensor_info, millpond_tensor_info>([&](auto *out) { return millpond_tensor_get_info(handle_.get(), out); });
     }
     [[nodiscard]] std::vector<std::uint64_t> shape() const { return handle_ ? info().shape : std::vector<std::uint64_t>(); }
@@ -113,7 +112,7 @@ public:
     }
     template <class T>
     [[nodiscard]] result<T *> try_data() const {
-        if (!handle_) return detail::empty("tensor");
+        if (!handle_) return detail::empty();
         if (const auto fits = detail::fits<T>(dtype(), label()); !fits) return fits.error();
         if constexpr (!std::is_const_v<T> && !std::is_void_v<T>) {
             if (!writable()) {
@@ -142,6 +141,14 @@ public:
     [[nodiscard]] result<void> try_record(void *stream) const {
         return checked([&] { return millpond_tensor_record(handle_.get(), stream); });
     }
+    /// Queues a fill of all of it with one byte.
+    void fill(std::byte byte, void *stream) const { try_fill(byte, stream).value(); }
+    [[nodiscard]] result<void> try_fill(std::byte byte, void *stream) const {
+        return checked([&] { return millpond_tensor_fill_on(handle_.get(), stream, std::to_integer<std::uint8_t>(byte)); });
+    }
+    /// The `CUcontext` that it is mapped for.
+    [[nodiscard]] void *context() const noexcept { return handle_ ? millpond_tensor_context(handle_.get()) : nullptr; }
+
     /// Has later work of the stream wait for the last `record` of anybody.
     void wait(void *stream) const { try_wait(stream).value(); }
     [[nodiscard]] result<void> try_wait(void *stream) const {
@@ -155,7 +162,7 @@ public:
     }
     template <class T = std::byte>
     [[nodiscard]] result<void> try_copy_from_host(span<const detail::named_t<T>> source, std::uint64_t first = 0) const {
-        if (!handle_) return detail::empty("tensor");
+        if (!handle_) return detail::empty();
         if (const auto fits = detail::fits<T>(dtype(), label()); !fits) return fits;
         const auto offset = detail::offset_of<T>(first);
         if (!offset) return offset.error();
@@ -170,7 +177,7 @@ public:
     }
     template <class T = std::byte>
     [[nodiscard]] result<void> try_copy_to_host(span<detail::named_t<T>> target, std::uint64_t first = 0) const {
-        if (!handle_) return detail::empty("tensor");
+        if (!handle_) return detail::empty();
         if (const auto fits = detail::fits<T>(dtype(), label()); !fits) return fits;
         const auto offset = detail::offset_of<T>(first);
         if (!offset) return offset.error();
@@ -195,24 +202,22 @@ public:
     /// For other libraries, as DLPack 1: whoever has it calls its deleter when done, on any thread, and has the lease until then.
     [[nodiscard]] ::DLManagedTensorVersioned *dlpack() const { return try_dlpack().value(); }
     [[nodiscard]] result<::DLManagedTensorVersioned *> try_dlpack() const {
-        return exported([&](lease second, const tensor_info &info, detail::dl::device where) {
-            void *at = millpond_tensor_data(second.get());
-            return detail::dl::exported_versioned(std::move(second), at, where, info.dtype, info.shape, label(), writable());
-        });
+        if (!handle_) return detail::empty();
+        ::DLManagedTensorVersioned *made = nullptr;
+        if (const int code = millpond_tensor_dlpack(handle_.get(), &made); code != 0) return detail::last_error(code);
+        return made;
     }
     /// As DLPack before 1.0, which cannot say that memory is read-only: only for what is mapped for writing.
-    [[nodiscard]] ::DLManagedTensor *dlpack_unversioned() const { return try_dlpack_unversioned().value(); }
-    [[nodiscard]] result<::DLManagedTensor *> try_dlpack_unversioned() const {
-        if (handle_ && !writable()) {
+    [[nodiscard]] ::DLManagedTensor *dlpack_legacy() const { return try_dlpack_legacy().value(); }
+    [[nodiscard]] result<::DLManagedTensor *> try_dlpack_legacy() const {
+        if (!handle_) return detail::empty();
+        if (!writable()) {
             return error(errc::unsupported, "tensor " + label() + " is mapped read-only, and DLPack before 1.0 cannot say so",
                          "call dlpack(), or get it with pond.tensor()");
         }
-        return exported([&](lease second, const tensor_info &info, detail::dl::device where) -> result<::DLManagedTensor *> {
-            void *at = millpond_tensor_data(second.get());
-            auto made = detail::dl::exported<detail::dl::managed>(std::move(second), at, where, info.dtype, info.shape, label());
-            if (!made) return made.error();
-            return reinterpret_cast<::DLManagedTensor *>(*made);
-        });
+        ::DLManagedTensor *made = nullptr;
+        if (const int code = millpond_tensor_dlpack_legacy(handle_.get(), &made); code != 0) return detail::last_error(code);
+        return made;
     }
 
     friend std::ostream &operator<<(std::ostream &out, const tensor &which) {
@@ -224,8 +229,6 @@ public:
     }
 
 private:
-    using lease = detail::owned<millpond_tensor, millpond_tensor_free>;
-
     /// What it is called in errors.
     [[nodiscard]] std::string label() const {
         const auto known = try_info();
@@ -235,31 +238,19 @@ private:
 
     template <class Call>
     [[nodiscard]] result<void> checked(Call &&call) const {
-        if (!handle_) return detail::empty("tensor");
+        if (!handle_) return detail::empty();
         return detail::done(call());
     }
 
     template <class Call>
     [[nodiscard]] result<std::uint64_t> counted(Call &&call) const {
-        if (!handle_) return detail::empty("tensor");
+        if (!handle_) return detail::empty();
         std::uint64_t count = 0;
         if (const int code = call(&count); code != 0) return detail::last_error(code);
         return count;
     }
 
-    /// Makes something with a handle of its own on the lease.
-    template <class Make>
-    [[nodiscard]] auto exported(Make &&make) const -> decltype(make(lease(), tensor_info(), detail::dl::device())) {
-        const auto known = try_info();
-        if (!known) return known.error();
-        detail::dl::device where{};
-        if (const int code = millpond_tensor_dlpack_device(handle_.get(), &where.type, &where.id); code != 0) return detail::last_error(code);
-        millpond_tensor *second = nullptr;
-        if (const int code = millpond_tensor_clone(handle_.get(), &second); code != 0) return detail::last_error(code);
-        return make(lease(second), *known, where);
-    }
-
-    lease handle_;
+    detail::owned<millpond_tensor, millpond_tensor_free> handle_;
     bool existed_ = true;
 };
 

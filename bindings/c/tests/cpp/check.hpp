@@ -87,9 +87,9 @@ inline int run(int count, char **words) {
     [&]() -> millpond::error {                                                                                  \
         try {                                                                                                   \
             (void)(__VA_ARGS__);                                                                                \
-        } catch (const millpond::error &why) {                                                                  \
-            if (why.code() != (wanted)) check::fail(__FILE__, __LINE__, #__VA_ARGS__ ": " + std::string(why.what())); \
-            return why;                                                                                         \
+        } catch (const millpond::error &refused) {                                                              \
+            if (refused.code() != (wanted)) check::fail(__FILE__, __LINE__, #__VA_ARGS__ ": " + std::string(refused.what())); \
+            return refused;                                                                                     \
         }                                                                                                       \
         check::fail(__FILE__, __LINE__, #__VA_ARGS__ " was not refused");                                       \
         throw;                                                                                                  \

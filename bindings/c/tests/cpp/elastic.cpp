@@ -40,7 +40,7 @@ TEST("a cache grows and shrinks under its limit") {
     pond().set_group("grow", group_change().create().limit(limit::bytes(32 * mib)));
     const auto group = pond().elastic("grow");
     CHECK_EQUAL(group.group(), "grow");
-    auto cache = group.reserve("kv", cache_spec::of_blocks(32, 2 * mib).wait(0ms));
+    auto cache = group.reserve("kv", cache_spec::of_blocks(32, 2 * mib).largest_handle(2 * mib).wait(0ms));
     const auto address = cache.data();
     CHECK_EQUAL(cache.info().blocks, 32u);
     CHECK_EQUAL(cache.info().held_bytes, 0u);
@@ -57,7 +57,7 @@ TEST("a cache grows and shrinks under its limit") {
     CHECK_EQUAL(cache.info().committed_blocks, 4u);
     cache.step();
     CHECK_EQUAL(cache.info().committed_blocks, 2u);
-    auto ready = cache.prepare(2, 2);
+    auto ready = cache.prepare(0, 2);
     CHECK(cache.info().prepared_bytes > 0);
     ready.commit();
     CHECK_EQUAL(cache.info().committed_blocks, 4u);

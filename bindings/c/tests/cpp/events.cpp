@@ -36,7 +36,8 @@ static millpond::pond &pond() {
 
 TEST("events come as things happen, in order") {
     auto events = pond().events();
-    const auto x = pond().create(spec("events/x", dtype::f32, {4}).zero());
+    const auto x = pond().create(spec("events/x", dtype::f32, {4}));
+    x.publish();
     std::vector<event_kind> kinds;
     std::uint64_t last = 0;
     while (kinds.empty() || kinds.back() != event_kind::tensor_published) {
@@ -50,7 +51,7 @@ TEST("events come as things happen, in order") {
         }
     }
     CHECK(kinds == std::vector<event_kind>({event_kind::tensor_created, event_kind::tensor_published}));
-    CHECK_EQUAL(millpond::name(kinds[0]), "tensor_created");
+    CHECK_EQUAL(std::string(millpond::name(kinds[0])), "tensor_created");
     CHECK(!events.next(0ms) || events.try_next(0ms));
 }
 
@@ -129,12 +130,17 @@ TEST("bytes are put, copied and saved without a mapping") {
 }
 
 TEST("a progress ends a transfer, and what it throws comes out of the call") {
-    const std::vector<std::byte> bytes(1000);
+    // Streams of bytes are moved in several parts.
+    constexpr std::size_t size = 160 << 20;
+    const std::vector<std::byte> bytes(size);
     const auto never = [](std::uint64_t, std::uint64_t) { return false; };
-    CHECK_REFUSED(errc::cancelled, pond().put(spec("ended/x", dtype::u8, {1000}), source::memory(bytes), never));
+    // One whose last part is on its way already is not ended any more.
+    const auto ended = pond().try_put(spec("ended/x", dtype::u8, {size}), source::memory(bytes), never);
+    CHECK(ended || ended.code() == errc::cancelled);
+    CHECK_EQUAL(pond().try_get("ended/x").has_value(), ended.has_value());
     bool thrown = false;
     try {
-        (void)pond().put(spec("ended/y", dtype::u8, {1000}), source::memory(bytes),
+        (void)pond().put(spec("ended/y", dtype::u8, {size}), source::memory(bytes),
                          [](std::uint64_t, std::uint64_t) -> bool { throw std::runtime_error("mine"); });
     } catch (const std::runtime_error &why) {
         thrown = std::string(why.what()) == "mine";

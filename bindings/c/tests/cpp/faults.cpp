@@ -72,8 +72,12 @@ TEST("a pond that is closed is of no use, and tensors keep it from closing") {
     auto buffer = pond.create(spec(64).zero());
     CHECK(!pond.try_close());
     buffer.reset();
+    const auto copy = pond, other = process.connect();
     pond.close();
-    CHECK_REFUSED(errc::closed, pond.status());
+    CHECK_REFUSED(errc::invalid_handle, pond.status());
+    CHECK_REFUSED(errc::invalid_handle, copy.status());
+    // Another pond on the same connection.
+    CHECK_REFUSED(errc::closed, other.status());
 }
 
 TEST("a moved-from pond and a default tensor refuse, and end nothing") {

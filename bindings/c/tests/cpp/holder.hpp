@@ -20,13 +20,12 @@ public:
     holder(const own_pond &pond, const millpond::uuid &id) {
         pond.use();
         int to_child[2], from_child[2];
-        if (pipe(to_child) != 0 || pipe(from_child) != 0) throw std::runtime_error("no pipe");
+        if (pipe2(to_child, O_CLOEXEC) != 0 || pipe2(from_child, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
         const auto folder = pond.runtime_dir(), text = id.text();
         child_ = fork();
         if (child_ == 0) {
             dup2(to_child[0], 0);
             dup2(from_child[1], 1);
-            for (const int end : {to_child[0], to_child[1], from_child[0], from_child[1]}) close(end);
             execl("/proc/self/exe", "main", "--hold", folder.c_str(), text.c_str(), nullptr);
             _exit(127);
         }

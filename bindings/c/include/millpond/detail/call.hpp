@@ -82,11 +82,6 @@ template <class Rep, class Period>
     return data == nullptr ? std::string() : std::string(data, millpond_text_length(text));
 }
 
-/// What a moved-from or default value answers.
-[[nodiscard]] inline error empty(const char *what) {
-    return {errc::invalid_handle, std::string("the ") + what + " is empty: it was moved from, reset, or never got"};
-}
-
 }  // namespace millpond::detail
 
 namespace millpond {
