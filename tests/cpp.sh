@@ -22,7 +22,7 @@ mkdir -p "$cache"
 trap 'end_pond; rm -rf "$work"' EXIT
 pond=''
 passed=0 failed=0
-pass() { passed=$((passed + 1)); echo "ok      $1"; }
+pass() { passed=$((passed + 1)); echo "ok      $1 [$SECONDS]"; }
 fail() { failed=$((failed + 1)); echo "FAILED  $1"; }
 end_pond() { [ -z "$pond" ] || { kill "$pond"; wait "$pond"; pond=''; } 2>/dev/null; }
 
@@ -36,21 +36,30 @@ works() { # what, command...
     fi
 }
 
-# A program of tests prints its own lines; they count one by one.
-tests() { # what, command...
-    local what=$1 line
-    shift
-    "$@" >"$work/tests" 2>&1 </dev/null
-    local code=$?
-    line=$(tail -n 1 "$work/tests")
-    if [[ $code = 0 && $line =~ ^([0-9]+)\ passed,\ 0\ failed$ ]]; then
-        passed=$((passed + BASH_REMATCH[1]))
-        echo "ok      $what: ${BASH_REMATCH[1]} tests"
-    else
-        fail "$what (exit code $code)"
-        grep -v '^ok ' "$work/tests" | tail -n 60
-    fi
+# A program of tests prints its own lines; they count one by one. Each file of tests has a process of its own, and so a pond.
+tests() { # what, program, files...
+    local what=$1 program=$2 file count=0 code last
+    shift 2
+    for file in "$@"; do
+        if [ "${under:-}" = valgrind ]; then
+            valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --child-silent-after-fork=yes \
+                --suppressions=bindings/c/tests/cpp/valgrind.supp "$program" "$file" >"$work/tests" 2>&1 </dev/null
+        else
+            timeout 240 "$program" "$file" >"$work/tests" 2>&1 </dev/null
+        fi
+        code=$?
+        last=$(grep -E '^[0-9]+ passed, ' "$work/tests" | tail -n 1)
+        if [[ $code = 0 && $last =~ ^([0-9]+)\ passed,\ 0\ failed$ ]]; then
+            count=$((count + BASH_REMATCH[1]))
+        else
+            fail "$what: $file (exit code $code)"
+            grep -v '^ok ' "$work/tests" | tail -n 60
+        fi
+    done
+    passed=$((passed + count))
+    echo "ok      $what: $count tests [$SECONDS]"
 }
+files=(elastic events faults models parity tensors values)
 
 tree=$work/installed/millpond
 works "a tree is laid out" scripts/c-package --libraries "$MILLPOND_LIBRARIES" --tree "$tree"
@@ -78,6 +87,16 @@ for compiler in g++ clang++; do
         { time "$compiler" -std=c++17 -O2 "-I$tree/include" -c "$work/one.cpp" -o "$work/one.o"; } 2>&1
     done | sort -n | head -n 1 | sed "s/^/        seconds that $compiler takes for the header: /"
 done
+
+# Lists of the C ABI that the header repeats are complete: values.cpp compares each entry.
+complete() { # prefix of the C header's words, what values.cpp has
+    [ "$(grep -cE "^    MILLPOND_$1_[A-Z0-9_]+ = [0-9]+,$" bindings/c/include/millpond/millpond.h)" = "$2" ]
+}
+works "no dtype is missing" complete DTYPE "$(grep -cE '"[A-Z0-9_]+", (4|6|8|16|32|64)\}' <(tr '{' '\n' <bindings/c/include/millpond/dtype.hpp))"
+works "no kind of event is missing" complete EVENT "$(sed -n '/^enum class event_kind/,/^};/p' bindings/c/include/millpond/events.hpp | grep -c ' = ')"
+codes() { sed -n "/^enum $1/,/^}/p" "$2" | grep -oE '= [0-9]+,$' | sort; }
+same_codes() { diff <(codes 'millpond_result' bindings/c/include/millpond/millpond.h) <(codes 'class errc' bindings/c/include/millpond/error.hpp); }
+works "no result is missing" same_codes
 
 # The matrix. The build of one line and the run of the one before go side by side.
 export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
@@ -110,7 +129,7 @@ for line in "${lines[@]}" ''; do
         build $line &
         building=$!
     fi
-    [ -z "$before" ] || tests "its tests: $before" "$work/tests-$before"
+    [ -z "$before" ] || tests "its tests: $before" "$work/tests-$before" "${files[@]}"
     before=${line%% *}
     if [ -n "$building" ] && ! wait "$building"; then
         fail "it is compiled: $before"
@@ -118,8 +137,7 @@ for line in "${lines[@]}" ''; do
         before=''
     fi
 done
-[ "$full" = no ] || tests "its tests, under valgrind" valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
-    --suppressions=bindings/c/tests/cpp/valgrind.supp "$work/tests-gcc-17"
+[ "$full" = no ] || under=valgrind tests "its tests, under valgrind" "$work/tests-gcc-17" elastic events models tensors values
 
 # CCCL, from PyPI: headers alone, and the static runtime library.
 cccl=$cache/cccl
@@ -136,7 +154,7 @@ resource=(g++-17 clang++-20)
 for pair in "${resource[@]}"; do
     works "the resource for CCCL is compiled: $pair" "${pair%-*}" "-std=c++${pair##*-}" "${strict[@]}" bindings/c/tests/cpp/resource.cpp \
         -o "$work/resource-$pair" "${link[@]}" "${with_cccl[@]}"
-    tests "the resource for CCCL: $pair" "$work/resource-$pair"
+    tests "the resource for CCCL: $pair" "$work/resource-$pair" resource
 done
 
 # Other build systems, in a clean folder, after the tree was moved.
@@ -149,7 +167,13 @@ cp -r "$examples" "$work/by-cmake"
 cp -r "$examples" "$work/by-make"
 works "a project of CMake finds the package" cmake -S "$work/by-cmake" -B "$work/by-cmake/build" -DCMAKE_PREFIX_PATH="$tree" -DCMAKE_CXX_FLAGS=-Werror
 works "and builds the examples" cmake --build "$work/by-cmake/build" -j 2
-if cmake -S "$work/by-cmake" -B "$work/by-cmake/later" -DCMAKE_PREFIX_PATH="$tree" -DMILLPOND_WANTED=9.0 >"$work/said" 2>&1; then
+mkdir "$work/wanting"
+wanting() { # version
+    printf 'cmake_minimum_required(VERSION 3.18)\nproject(wanting LANGUAGES C)\nfind_package(Millpond %s REQUIRED)\n' "$1" >"$work/wanting/CMakeLists.txt"
+    cmake -S "$work/wanting" -B "$work/wanting/build-$1" -DCMAKE_PREFIX_PATH="$tree"
+}
+works "a project in C finds the version that is there" wanting 0.1
+if wanting 9.0 >"$work/said" 2>&1 || ! grep -q 'compatible with requested version "9.0"' "$work/said"; then
     fail "a version that is not there is refused"
 else pass "a version that is not there is refused"; fi
 works "a Makefile with pkg-config builds the examples" make -C "$work/by-make" -j 2 CXX=clang++ CXXFLAGS='-O1 -Wall -Wextra -Werror'

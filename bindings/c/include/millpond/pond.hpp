@@ -1,11 +1,13 @@
 // A connection to a pond, and everything that is asked of it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -282,12 +284,19 @@ public:
         made.json = detail::taken(json);
         return made;
     }
-    /// The GPUs with their accounts, asked anew.
+    /// The GPUs with their accounts, asked anew. Waits for the driver of a pond that has just begun.
     [[nodiscard]] std::vector<gpu> gpus() const { return try_gpus().value(); }
     [[nodiscard]] result<std::vector<gpu>> try_gpus() const {
-        auto found = try_status();
-        if (!found) return found.error();
-        return std::move(found->gpus);
+        constexpr auto patience = std::chrono::seconds(15);
+        for (const auto until = std::chrono::steady_clock::now() + patience;;) {
+            auto found = try_status();
+            if (!found) return found.error();
+            if (found->driver_ready) return std::move(found->gpus);
+            if (std::chrono::steady_clock::now() > until) {
+                return error(errc::driver, "the pond's driver has not answered for 15 seconds", "see `millpond logs`");
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
     }
     /// One round trip.
     void ping() const { try_ping().value(); }

@@ -1,7 +1,6 @@
 // Ponds that are not there, die in a call, or are replaced by others; processes that fork.
 #include <millpond/millpond.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <string>
@@ -30,28 +29,27 @@ TEST("no pond is an error that says how to start one") {
 TEST("a daemon that is killed again and again delays calls and fails none") {
     check::own_pond process;
     const auto pond = process.connect();
-    std::atomic<bool> over{false};
-    std::atomic<int> killed{0};
-    std::thread killer([&] {
-        while (!over) {
-            if (const auto status = pond.try_status()) {
-                kill(static_cast<pid_t>(status->daemon_pid), SIGKILL);
-                ++killed;
-            }
-            std::this_thread::sleep_for(20ms);
-        }
-    });
-    int turn = 0;
-    for (; turn < 30 || killed < 3; ++turn) {
+    // One kill in each turn, at a moment of its own: a daemon has the time that it needs to begin.
+    for (int turn = 0; turn < 12; ++turn) {
+        std::thread killer([&, turn] {
+            const auto daemon = pond.try_status();
+            std::this_thread::sleep_for(std::chrono::microseconds(300 * turn));
+            if (daemon) kill(static_cast<pid_t>(daemon->daemon_pid), SIGKILL);
+        });
         const auto name = "killed/" + std::to_string(turn);
-        auto x = pond.create(spec(name, millpond::dtype::u8, {4096}));
-        x.fill(static_cast<std::byte>(turn));
-        x.publish();
-        CHECK_EQUAL(pond.get(name).to_vector<std::uint8_t>()[7], turn % 256);
-        pond.remove(name);
+        const auto met = [&]() -> millpond::result<std::uint8_t> {
+            auto x = pond.try_create(spec(name, millpond::dtype::u8, {4096}));
+            if (!x) return x.error();
+            if (const auto filled = x->try_fill(static_cast<std::byte>(turn)); !filled) return filled.error();
+            if (const auto published = x->try_publish(); !published) return published.error();
+            auto same = pond.try_get(name);
+            if (!same) return same.error();
+            if (const auto removed = pond.try_remove(name); !removed) return removed.error();
+            return same->to_vector<std::uint8_t>()[7];
+        }();
+        killer.join();
+        CHECK_EQUAL(met.value(), turn);
     }
-    over = true;
-    killer.join();
 }
 
 TEST("memory of a pond that is gone stays with its holder, which is told") {
