@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use millpond::Cancel;
 
 use crate::border::{Answer, Out, call, required};
+use crate::failure::Failure;
 use crate::objects::CANCELS;
 use crate::result::ResultNumber;
 
@@ -19,12 +20,14 @@ thread_local! {
 }
 
 /// Runs work that the thread's cancel ends, if it has one.
-pub(crate) fn scoped<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn scoped<T>(work: impl FnOnce() -> Answer<T>) -> Answer<T> {
     if !USED.try_with(Cell::get).unwrap_or(false) {
         return work();
     }
     let current = CURRENT.try_with(|current| current.borrow().clone()).ok().flatten();
     match current {
+        // Work that waits for nothing would not look.
+        Some(cancel) if cancel.is_cancelled() => Err(Failure::Cancelled),
         Some(cancel) => cancel.scope(work),
         None => work(),
     }
