@@ -244,7 +244,7 @@ pub(crate) type Group = Arc<Elastic>;
 
 /// Reserves addresses for a cache. Costs no memory of the card; the process gets a CUDA context, if it has none. Free it with millpond_cache_free().
 ///
-/// Threads: any. Fork: works in the child, over a connection of its own.
+/// Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_cache_reserve(
     elastic: *const millpond_elastic,
@@ -254,8 +254,9 @@ pub extern "C" fn millpond_cache_reserve(
 ) -> ResultNumber {
     waiting(|| {
         let out = required(cache, "cache")?;
+        let elastic = ELASTICS.get(elastic)?;
         let (name, spec) = (name.required("name")?, required(spec, "spec")?.read()?);
-        let cache = Arc::new(ELASTICS.get(elastic)?.reserve(name, spec)?);
+        let cache = Arc::new(elastic.reserve(name, spec)?);
         out.write(CACHES.insert(Reserved { cache, pid: process_number() })?);
         Ok(())
     })

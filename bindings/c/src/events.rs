@@ -142,6 +142,7 @@ pub extern "C" fn millpond_events_kept(
     user_data: *mut c_void,
 ) -> ResultNumber {
     waiting(|| {
+        EVENTS.get(events)?;
         let visitor = required(visitor, "visitor")?;
         for event in with(events, |events| Ok(events.kept()?))? {
             if visitor(&raw const *&millpond_event::from(&event), user_data) != 0 {

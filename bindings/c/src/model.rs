@@ -49,7 +49,7 @@ impl Attached {
 /// Maps a version of a model: `llama` is the current one, `llama@v2` the one with that tag, `~alice/llama` another user's; 36 characters are an
 /// identity. `wait_ms` is how long to wait until there is one. Free it with millpond_model_free().
 ///
-/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own.
+/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_model_attach(
     pond: *const millpond_pond,

@@ -32,8 +32,9 @@ pub extern "C" fn millpond_model_list(
     user_data: *mut c_void,
 ) -> ResultNumber {
     waiting(|| {
+        let pond = PONDS.get(pond)?;
         let visitor = required(visitor, "visitor")?;
-        let models = PONDS.get(pond)?.models(prefix.optional("prefix")?.unwrap_or(""))?;
+        let models = pond.models(prefix.optional("prefix")?.unwrap_or(""))?;
         for info in models.iter().flat_map(|model| &model.versions) {
             if visitor(&raw const *&millpond_version_info::from(info), user_data) != 0 {
                 return Err(Failure::Cancelled);

@@ -122,7 +122,7 @@ pub struct millpond_pool_info {
 
 /// A pool on the account of this program: of its own group where it runs in one, and else of a group without a limit. Free it with millpond_pool_free().
 ///
-/// Threads: any. Fork: works in the child, over a connection of its own.
+/// Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_pool_open(
     pond: *const millpond_pond,
@@ -143,7 +143,7 @@ pub extern "C" fn millpond_pool_open(
 
 /// A pool on the budget of a group. Free it with millpond_pool_free().
 ///
-/// Threads: any. Fork: works in the child, over a connection of its own.
+/// Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_pool_reserve(
     elastic: *const millpond_elastic,
@@ -152,6 +152,7 @@ pub extern "C" fn millpond_pool_reserve(
 ) -> ResultNumber {
     waiting(|| {
         let out = required(pool, "pool")?;
+        let elastic = ELASTICS.get(elastic)?;
         let given = required(spec, "spec")?;
         reserved(&given.reserved, "millpond_pool_spec")?;
         reserved(&[given.reserved_flags.into()], "millpond_pool_spec")?;
@@ -167,7 +168,7 @@ pub extern "C" fn millpond_pool_reserve(
         if let Some(wait) = patience(given.wait_ms) {
             spec = spec.wait(wait);
         }
-        out.write(Blocks::keep(ELASTICS.get(elastic)?.pool(spec)?)?);
+        out.write(Blocks::keep(elastic.pool(spec)?)?);
         Ok(())
     })
 }

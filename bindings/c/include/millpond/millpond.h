@@ -856,8 +856,8 @@ typedef struct millpond_source {
 
 /**
  * Is told how far something is, in the calling thread. Anything but zero ends it: the call answers
- * MILLPOND_CANCELLED. It may call this library. It must return: neither a C++ exception nor
- * longjmp() may leave it.
+ * MILLPOND_CANCELLED, unless it was complete already. It may call this library. It must return:
+ * neither a C++ exception nor longjmp() may leave it.
  */
 typedef uint32_t (*millpond_progress)(uint64_t done, uint64_t total, void *user_data);
 
@@ -1712,7 +1712,8 @@ millpond_result millpond_pond_caches_json(const millpond_pond *pond,
  * itself lives until it is deleted.
  *
  * Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works
- * in the child, over a connection of its own.
+ * in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER
+ * otherwise.
  */
 millpond_result millpond_tensor_create(const millpond_pond *pond,
                                        const millpond_tensor_spec *spec,
@@ -1736,7 +1737,8 @@ millpond_result millpond_tensor_reserve(const millpond_pond *pond,
  * of its own all the same. Free it with millpond_tensor_free().
  *
  * Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works
- * in the child, over a connection of its own.
+ * in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER
+ * otherwise.
  */
 millpond_result millpond_tensor_get(const millpond_pond *pond,
                                     const char *target,
@@ -1747,7 +1749,8 @@ millpond_result millpond_tensor_get(const millpond_pond *pond,
  * As millpond_tensor_get(), by identity.
  *
  * Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works
- * in the child, over a connection of its own.
+ * in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER
+ * otherwise.
  */
 millpond_result millpond_tensor_get_by_id(const millpond_pond *pond,
                                           const millpond_uuid *id,
@@ -1986,7 +1989,8 @@ millpond_result millpond_tensor_inspect_json(const millpond_pond *pond,
  * written.
  *
  * Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works
- * in the child, over a connection of its own.
+ * in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER
+ * otherwise.
  */
 millpond_result millpond_tensor_get_many(const millpond_pond *pond,
                                          const char *const *targets,
@@ -2184,7 +2188,8 @@ millpond_result millpond_tensor_dlpack_legacy(const millpond_tensor *tensor,
  * there is one. Free it with millpond_model_free().
  *
  * Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works
- * in the child, over a connection of its own.
+ * in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER
+ * otherwise.
  */
 millpond_result millpond_model_attach(const millpond_pond *pond,
                                       const char *target,
@@ -2392,7 +2397,8 @@ millpond_result millpond_model_rename(const millpond_pond *pond, const char *mod
  * millpond_staging_free().
  *
  * Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works
- * in the child, over a connection of its own.
+ * in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER
+ * otherwise.
  */
 millpond_result millpond_staging_begin(const millpond_pond *pond,
                                        const millpond_stage_spec *spec,
@@ -2532,7 +2538,8 @@ millpond_result millpond_elastic_free(millpond_elastic *elastic);
  * Reserves addresses for a cache. Costs no memory of the card; the process gets a CUDA context, if
  * it has none. Free it with millpond_cache_free().
  *
- * Threads: any. Fork: works in the child, over a connection of its own.
+ * Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used
+ * CUDA: MILLPOND_DRIVER otherwise.
  */
 millpond_result millpond_cache_reserve(const millpond_elastic *elastic,
                                        const char *name,
@@ -2679,7 +2686,8 @@ millpond_result millpond_prepared_free(millpond_prepared *prepared);
  * A pool on the account of this program: of its own group where it runs in one, and else of a group
  * without a limit. Free it with millpond_pool_free().
  *
- * Threads: any. Fork: works in the child, over a connection of its own.
+ * Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used
+ * CUDA: MILLPOND_DRIVER otherwise.
  */
 millpond_result millpond_pool_open(const millpond_pond *pond,
                                    const millpond_uuid *gpu,
@@ -2688,7 +2696,8 @@ millpond_result millpond_pool_open(const millpond_pond *pond,
 /**
  * A pool on the budget of a group. Free it with millpond_pool_free().
  *
- * Threads: any. Fork: works in the child, over a connection of its own.
+ * Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used
+ * CUDA: MILLPOND_DRIVER otherwise.
  */
 millpond_result millpond_pool_reserve(const millpond_elastic *elastic,
                                       const millpond_pool_spec *spec,
