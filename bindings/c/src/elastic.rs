@@ -149,7 +149,7 @@ pub struct millpond_pressure {
 /// Is called when pages are wanted back beyond the idle ones: it uncommits what the program can do without, and answers MILLPOND_OFFER_… In a thread of this library, one at a
 /// time; it may call this library. Neither a C++ exception nor longjmp() may leave it.
 pub type millpond_pressure_handler =
-    Option<extern "C" fn(ask: *const millpond_pressure, user_data: *mut c_void) -> OfferNumber>;
+    Option<extern "C" fn(ask: &millpond_pressure, user_data: *mut c_void) -> OfferNumber>;
 
 impl millpond_cache_spec {
     fn read(&self) -> Answer<ReserveSpec> {
@@ -452,7 +452,7 @@ pub extern "C" fn millpond_cache_get_info(
 /// Whoever is asked when pages are wanted back.
 #[derive(Clone, Copy)]
 struct Handler {
-    handler: extern "C" fn(*const millpond_pressure, *mut c_void) -> OfferNumber,
+    handler: extern "C" fn(&millpond_pressure, *mut c_void) -> OfferNumber,
     user_data: *mut c_void,
 }
 
@@ -473,7 +473,7 @@ impl Handler {
             reason: reason.as_ptr(),
             reserved: [0; 4],
         };
-        match (self.handler)(&raw const told, self.user_data) {
+        match (self.handler)(&told, self.user_data) {
             offer if offer == millpond_offer::MILLPOND_OFFER_NOW as u32 => Offer::Now,
             offer if offer == millpond_offer::MILLPOND_OFFER_SOON as u32 => Offer::Soon,
             _ => Offer::Nothing,

@@ -17,7 +17,7 @@ use crate::text::{json, millpond_text};
 /// Is called for each tensor of a listing, in the calling thread. The info is valid during the call. Anything but zero ends the listing,
 /// which then answers MILLPOND_CANCELLED. It may call this library. Neither a C++ exception nor longjmp() may leave it.
 pub type millpond_tensor_visitor =
-    Option<extern "C" fn(info: *const millpond_tensor_info, user_data: *mut c_void) -> u32>;
+    Option<extern "C" fn(info: &millpond_tensor_info, user_data: *mut c_void) -> u32>;
 
 /// Tensors that are asked for at a time unless said.
 const PAGE: NonZeroU32 = NonZeroU32::new(1000).unwrap();
@@ -42,7 +42,7 @@ pub extern "C" fn millpond_tensor_list(
         let most = NonZeroU32::new(page).unwrap_or(PAGE);
         for page in pond.list_pages(prefix, most) {
             for info in &page? {
-                if visitor(&raw const *&millpond_tensor_info::from(info), user_data) != 0 {
+                if visitor(&millpond_tensor_info::from(info), user_data) != 0 {
                     return Err(Failure::Cancelled);
                 }
             }
