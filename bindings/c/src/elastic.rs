@@ -323,7 +323,7 @@ pub extern "C" fn millpond_cache_uncommit_after(
     })
 }
 
-fn mark(cache: &ElasticCache, stream: *mut c_void) -> Answer<Event> {
+pub(crate) fn mark(cache: &ElasticCache, stream: *mut c_void) -> Answer<Event> {
     let event = Event::new(cache.context()).map_err(millpond::Error::from)?;
     event.record(&Foreign::of(cache.context(), stream)).map_err(millpond::Error::from)?;
     Ok(event)
@@ -447,6 +447,14 @@ pub extern "C" fn millpond_cache_get_info(
         });
         Ok(())
     })
+}
+
+/// The CUDA context that the cache is for, a `CUcontext`; NULL for a handle that is no cache of this process.
+///
+/// Threads: any. Fork: a cache of the parent is refused in the child.
+#[unsafe(no_mangle)]
+pub extern "C" fn millpond_cache_context(cache: *const millpond_cache) -> *mut c_void {
+    value(std::ptr::null_mut(), || Ok(Reserved::of(cache)?.context().raw().cast()))
 }
 
 /// Whoever is asked when pages are wanted back.

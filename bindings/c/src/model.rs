@@ -223,3 +223,11 @@ pub extern "C" fn millpond_model_refresh_in_place(
 pub extern "C" fn millpond_model_is_lost(model: *const millpond_model) -> u32 {
     value(0, || Ok(Attached::of(model)?.read().is_lost().into()))
 }
+
+/// The CUDA context that the model is for, a `CUcontext`; NULL for a handle that is no model of this process.
+///
+/// Threads: any. Fork: a model of the parent is refused in the child.
+#[unsafe(no_mangle)]
+pub extern "C" fn millpond_model_context(model: *const millpond_model) -> *mut c_void {
+    value(std::ptr::null_mut(), || Ok(Attached::of(model)?.read().context().raw().cast()))
+}

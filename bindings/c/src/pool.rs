@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use millpond::{PoolBlock, PoolSpec, StreamPool};
 use millpond_wire::fd::process_number;
 
-use crate::border::{Answer, Out, Text, call, flag, required, reserved, waiting, write};
+use crate::border::{Answer, Out, Text, call, flag, required, reserved, value, waiting, write};
 use crate::elastic::{millpond_elastic, patience};
 use crate::failure::Failure;
 use crate::objects::{ELASTICS, PONDS, POOLS};
@@ -291,6 +291,14 @@ pub extern "C" fn millpond_pool_get_info(
         });
         Ok(())
     })
+}
+
+/// The CUDA context that the pool is for, a `CUcontext`; NULL for a handle that is no pool of this process.
+///
+/// Threads: any. Fork: a pool of the parent is refused in the child.
+#[unsafe(no_mangle)]
+pub extern "C" fn millpond_pool_context(pool: *const millpond_pool) -> *mut c_void {
+    value(std::ptr::null_mut(), || Ok(Blocks::of(pool)?.pool()?.context().raw().cast()))
 }
 
 /// Draws all blocks and gaps to scale into an SVG file, or writes them as JSON where the path ends in `.json`.

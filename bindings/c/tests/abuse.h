@@ -145,6 +145,13 @@ static void make_millpond_prepared(millpond_prepared **prepared) {
     expect_ok(millpond_cache_prepare(cache, next++, 1, prepared), "prepare");
 }
 
+static void make_millpond_blocks(millpond_blocks **blocks) {
+    millpond_cache *cache;
+    make_millpond_cache(&cache);
+    expect_ok(millpond_blocks_open(cache, blocks), "blocks");
+    expect_ok(millpond_cache_free(cache), "free");
+}
+
 static void make_millpond_pool(millpond_pool **pool) {
     millpond_elastic *elastic;
     make_millpond_elastic(&elastic);

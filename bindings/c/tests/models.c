@@ -74,7 +74,7 @@ static void a_version_is_staged_committed_attached_and_followed(void) {
     CHECK(arena != NULL && arena_bytes >= 64 * 32 * 4 + 256);
     uint32_t stale = 7;
     OK(millpond_model_is_stale(model, &stale));
-    CHECK(stale == 0 && millpond_model_is_lost(model) == 0);
+    CHECK(stale == 0 && millpond_model_is_lost(model) == 0 && millpond_model_context(model) != NULL);
 
     spec = (millpond_stage_spec){0};
     spec.model = "tiny";
@@ -241,6 +241,25 @@ static void a_cache_grows_and_shrinks_on_the_budget_of_its_group(void) {
     CHECK(strstr(millpond_text_data(json), "\"name\":\"kv\"") != NULL);
     OK(millpond_text_free(json));
 
+    millpond_cache *table_cache;
+    spec.blocks = 8;
+    OK(millpond_cache_reserve(elastic, "table", &spec, &table_cache));
+    CHECK(millpond_cache_context(table_cache) != NULL);
+    millpond_blocks *blocks, *second_table;
+    OK(millpond_blocks_open(table_cache, &blocks));
+    ANSWERS(MILLPOND_IN_USE, millpond_blocks_open(table_cache, &second_table));
+    uint32_t numbers[3] = {99, 99, 99};
+    OK(millpond_blocks_take(blocks, 3, numbers));
+    CHECK(numbers[0] < 8 && numbers[1] < 8 && numbers[0] != numbers[1] && numbers[1] != numbers[2]);
+    uint64_t free_blocks, ready_blocks;
+    OK(millpond_blocks_count(blocks, &free_blocks, &ready_blocks));
+    CHECK(free_blocks == 5);
+    CHECK(millpond_blocks_take(blocks, 6, numbers) != MILLPOND_OK);
+    numbers[2] = numbers[1];
+    ANSWERS(MILLPOND_INVALID, millpond_blocks_give(blocks, numbers, 3, NULL));
+    OK(millpond_blocks_give(blocks, numbers, 2, NULL));
+    OK(millpond_blocks_free(blocks));
+    OK(millpond_cache_free(table_cache));
     millpond_pool_spec pool_spec = {0};
     pool_spec.name = "pool";
     pool_spec.address_bytes = 256 << 20;
@@ -248,7 +267,7 @@ static void a_cache_grows_and_shrinks_on_the_budget_of_its_group(void) {
     OK(millpond_pool_reserve(elastic, &pool_spec, &pool));
     void *first, *second;
     OK(millpond_pool_alloc(pool, 1 << 20, NULL, &first));
-    CHECK(first != NULL);
+    CHECK(first != NULL && millpond_pool_context(pool) != NULL);
     OK(millpond_pool_record_stream(pool, first, NULL));
     OK(millpond_pool_free_block(pool, first, NULL));
     ANSWERS(MILLPOND_INVALID, millpond_pool_free_block(pool, first, NULL));

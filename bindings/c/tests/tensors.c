@@ -281,7 +281,9 @@ static void bytes_are_put_copied_and_taken_out_without_a_mapping(void) {
     OK(millpond_cancel_new(&cancel));
     OK(millpond_cancel_use(cancel));
     OK(millpond_tensor_put(pond, &spec, &source, NULL, NULL, NULL));
+    CHECK(millpond_cancel_is_set(cancel) == 0);
     OK(millpond_cancel_set(cancel));
+    CHECK(millpond_cancel_is_set(cancel) == 1);
     ANSWERS(MILLPOND_CANCELLED, millpond_tensor_put(pond, &spec, &source, NULL, NULL, NULL));
     OK(millpond_cancel_use(NULL));
     OK(millpond_cancel_free(cancel));
