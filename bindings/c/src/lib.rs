@@ -40,6 +40,8 @@ mod model;
 mod model_calls;
 mod model_types;
 mod objects;
+#[cfg(test)]
+mod parity;
 mod pond;
 mod pool;
 mod prepared;
