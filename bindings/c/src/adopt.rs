@@ -53,12 +53,13 @@ pub extern "C" fn millpond_tensor_adopt(
 ) -> ResultNumber {
     waiting(|| {
         let owner = Owner { release, user_data, pid: millpond_wire::fd::process_number() };
+        let pond = PONDS.get(pond)?;
         let spec = required(spec, "spec")?.adopted()?;
         if data.is_null() {
             return Err(Failure::Null { what: "data" });
         }
         let pointer = DevicePtr(data.expose_provenance() as u64);
-        let adopted = PONDS.get(pond)?.adopt(spec, pointer, Box::new(owner))?;
+        let adopted = pond.adopt(spec, pointer, Box::new(owner))?;
         write(info, (&adopted).into());
         Ok(())
     })

@@ -104,8 +104,6 @@ impl Text {
     pub(crate) fn required(&self, what: &'static str) -> Answer<&str> {
         self.optional(what)?.ok_or(Failure::Null { what })
     }
-
-    pub(crate) const NULL: Self = Self(std::ptr::null());
 }
 
 /// Refuses what is not zero in the part of a struct that later versions will use.

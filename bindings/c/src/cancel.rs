@@ -4,7 +4,8 @@ use std::cell::{Cell, RefCell};
 
 use millpond::Cancel;
 
-use crate::border::{Answer, Out, call, required};
+use crate::border::{Answer, Out, call, required, value};
+use crate::failure::Failure;
 use crate::objects::CANCELS;
 use crate::result::ResultNumber;
 
@@ -19,12 +20,14 @@ thread_local! {
 }
 
 /// Runs work that the thread's cancel ends, if it has one.
-pub(crate) fn scoped<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn scoped<T>(work: impl FnOnce() -> Answer<T>) -> Answer<T> {
     if !USED.try_with(Cell::get).unwrap_or(false) {
         return work();
     }
     let current = CURRENT.try_with(|current| current.borrow().clone()).ok().flatten();
     match current {
+        // Work that waits for nothing would not look.
+        Some(cancel) if cancel.is_cancelled() => Err(Failure::Cancelled),
         Some(cancel) => cancel.scope(work),
         None => work(),
     }
@@ -52,6 +55,14 @@ pub extern "C" fn millpond_cancel_set(cancel: *const millpond_cancel) -> ResultN
         CANCELS.get(cancel)?.cancel();
         Ok(())
     })
+}
+
+/// Whether a cancel is set: 1 or 0. Zero for a handle that is no cancel.
+///
+/// Threads: any. Fork: works in the child.
+#[unsafe(no_mangle)]
+pub extern "C" fn millpond_cancel_is_set(cancel: *const millpond_cancel) -> u32 {
+    value(0, || Ok(CANCELS.get(cancel)?.is_cancelled().into()))
 }
 
 /// Has this thread's calls end when `cancel` is set; NULL ends that. Calls that wait for nobody do not look at it.

@@ -149,7 +149,7 @@ pub struct millpond_pressure {
 /// Is called when pages are wanted back beyond the idle ones: it uncommits what the program can do without, and answers MILLPOND_OFFER_… In a thread of this library, one at a
 /// time; it may call this library. Neither a C++ exception nor longjmp() may leave it.
 pub type millpond_pressure_handler =
-    Option<extern "C" fn(ask: *const millpond_pressure, user_data: *mut c_void) -> OfferNumber>;
+    Option<extern "C" fn(ask: &millpond_pressure, user_data: *mut c_void) -> OfferNumber>;
 
 impl millpond_cache_spec {
     fn read(&self) -> Answer<ReserveSpec> {
@@ -244,7 +244,7 @@ pub(crate) type Group = Arc<Elastic>;
 
 /// Reserves addresses for a cache. Costs no memory of the card; the process gets a CUDA context, if it has none. Free it with millpond_cache_free().
 ///
-/// Threads: any. Fork: works in the child, over a connection of its own.
+/// Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_cache_reserve(
     elastic: *const millpond_elastic,
@@ -254,8 +254,9 @@ pub extern "C" fn millpond_cache_reserve(
 ) -> ResultNumber {
     waiting(|| {
         let out = required(cache, "cache")?;
+        let elastic = ELASTICS.get(elastic)?;
         let (name, spec) = (name.required("name")?, required(spec, "spec")?.read()?);
-        let cache = Arc::new(ELASTICS.get(elastic)?.reserve(name, spec)?);
+        let cache = Arc::new(elastic.reserve(name, spec)?);
         out.write(CACHES.insert(Reserved { cache, pid: process_number() })?);
         Ok(())
     })
@@ -322,7 +323,7 @@ pub extern "C" fn millpond_cache_uncommit_after(
     })
 }
 
-fn mark(cache: &ElasticCache, stream: *mut c_void) -> Answer<Event> {
+pub(crate) fn mark(cache: &ElasticCache, stream: *mut c_void) -> Answer<Event> {
     let event = Event::new(cache.context()).map_err(millpond::Error::from)?;
     event.record(&Foreign::of(cache.context(), stream)).map_err(millpond::Error::from)?;
     Ok(event)
@@ -448,10 +449,18 @@ pub extern "C" fn millpond_cache_get_info(
     })
 }
 
+/// The CUDA context that the cache is for, a `CUcontext`; NULL for a handle that is no cache of this process.
+///
+/// Threads: any. Fork: a cache of the parent is refused in the child.
+#[unsafe(no_mangle)]
+pub extern "C" fn millpond_cache_context(cache: *const millpond_cache) -> *mut c_void {
+    value(std::ptr::null_mut(), || Ok(Reserved::of(cache)?.context().raw().cast()))
+}
+
 /// Whoever is asked when pages are wanted back.
 #[derive(Clone, Copy)]
 struct Handler {
-    handler: extern "C" fn(*const millpond_pressure, *mut c_void) -> OfferNumber,
+    handler: extern "C" fn(&millpond_pressure, *mut c_void) -> OfferNumber,
     user_data: *mut c_void,
 }
 
@@ -472,7 +481,7 @@ impl Handler {
             reason: reason.as_ptr(),
             reserved: [0; 4],
         };
-        match (self.handler)(&raw const told, self.user_data) {
+        match (self.handler)(&told, self.user_data) {
             offer if offer == millpond_offer::MILLPOND_OFFER_NOW as u32 => Offer::Now,
             offer if offer == millpond_offer::MILLPOND_OFFER_SOON as u32 => Offer::Soon,
             _ => Offer::Nothing,

@@ -52,7 +52,7 @@ pub struct millpond_event {
 /// Is called for each event, in the calling thread. The event is valid during the call. Anything but zero ends the round, which then answers
 /// MILLPOND_CANCELLED. It may call this library. Neither a C++ exception nor longjmp() may leave it.
 pub type millpond_event_visitor =
-    Option<extern "C" fn(event: *const millpond_event, user_data: *mut c_void) -> u32>;
+    Option<extern "C" fn(event: &millpond_event, user_data: *mut c_void) -> u32>;
 
 impl From<&Event> for millpond_event {
     fn from(event: &Event) -> Self {
@@ -142,9 +142,10 @@ pub extern "C" fn millpond_events_kept(
     user_data: *mut c_void,
 ) -> ResultNumber {
     waiting(|| {
+        EVENTS.get(events)?;
         let visitor = required(visitor, "visitor")?;
         for event in with(events, |events| Ok(events.kept()?))? {
-            if visitor(&raw const *&millpond_event::from(&event), user_data) != 0 {
+            if visitor(&millpond_event::from(&event), user_data) != 0 {
                 return Err(Failure::Cancelled);
             }
         }

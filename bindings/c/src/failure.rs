@@ -50,6 +50,7 @@ impl Failure {
                 Error::Forked { .. } => MILLPOND_FORKED.into(),
                 Error::Cancelled => MILLPOND_CANCELLED.into(),
                 Error::Closed => MILLPOND_CLOSED.into(),
+                Error::InUse { .. } => MILLPOND_IN_USE.into(),
                 _ => ResultNumber::from(error.kind().code()),
             },
             Failure::Null { .. } => MILLPOND_NULL_POINTER.into(),

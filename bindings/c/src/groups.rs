@@ -95,6 +95,7 @@ pub extern "C" fn millpond_group_set(
     change: Option<&millpond_group_change>,
 ) -> ResultNumber {
     waiting(|| {
+        let pond = PONDS.get(pond)?;
         let change = required(change, "change")?;
         reserved(&change.reserved, "millpond_group_change")?;
         let users =
@@ -117,7 +118,7 @@ pub extern "C" fn millpond_group_set(
             },
             ..GroupSet::of(group(name.required("name")?)?)
         };
-        PONDS.get(pond)?.set_group(set)?;
+        pond.set_group(set)?;
         Ok(())
     })
 }
@@ -136,10 +137,11 @@ pub extern "C" fn millpond_group_join(
 ) -> ResultNumber {
     waiting(|| {
         let out = required(seat, "seat")?;
+        let pond = PONDS.get(pond)?;
         let name = name.optional("name")?.map(group).transpose()?;
         let limit = limit.map_or(Ok(None), |limit| limit.read())?;
         let gpu = gpu.and_then(|gpu| gpu.gpu());
-        let seat = PONDS.get(pond)?.join_group(name, limit, gpu)?;
+        let seat = pond.join_group(name, limit, gpu)?;
         out.write(millpond_group_seat {
             name: fixed(&seat.name.to_string())?,
             folder: fixed(&seat.folder.to_string_lossy())?,

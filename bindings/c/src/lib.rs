@@ -21,8 +21,9 @@
 #![allow(non_camel_case_types, reason = "these are the names that C programs use")]
 
 // The order of the header.
-// header: result words uuid version failure objects text cancel callback pond status listings tensor_types tensor tensor_data tensor_stream tensor_list transfer handle adopt dlpack model_types model model_calls staging load elastic prepared pool groups events
+// header: result words uuid version failure objects text cancel callback pond status listings tensor_types tensor tensor_data tensor_stream tensor_list transfer handle adopt dlpack model_types model model_calls staging load elastic blocks prepared pool groups events
 mod adopt;
+mod blocks;
 mod border;
 mod callback;
 mod cancel;
@@ -39,6 +40,8 @@ mod model;
 mod model_calls;
 mod model_types;
 mod objects;
+#[cfg(test)]
+mod parity;
 mod pond;
 mod pool;
 mod prepared;

@@ -62,8 +62,9 @@ pub extern "C" fn millpond_pond_caches_json(
 ) -> ResultNumber {
     waiting(|| {
         let out = required(text, "text")?;
+        let pond = PONDS.get(pond)?;
         let group = group.optional("group")?.map(self::group).transpose()?;
-        out.write(json(&view::Caches::from(PONDS.get(pond)?.caches(group)?.as_slice()))?);
+        out.write(json(&view::Caches::from(pond.caches(group)?.as_slice()))?);
         Ok(())
     })
 }

@@ -132,9 +132,10 @@ pub extern "C" fn millpond_model_load(
     loaded: Out<'_, millpond_loaded>,
 ) -> ResultNumber {
     waiting(|| {
+        let pond = PONDS.get(pond)?;
         let spec = required(spec, "spec")?.read()?;
         let mut ended = false;
-        let done = PONDS.get(pond)?.load(spec, |so| {
+        let done = pond.load(spec, |so| {
             let phase = match so.phase {
                 LoadPhase::Checking => millpond_load_phase::MILLPOND_LOAD_CHECKING,
                 LoadPhase::Hashing => millpond_load_phase::MILLPOND_LOAD_HASHING,

@@ -49,7 +49,7 @@ impl Attached {
 /// Maps a version of a model: `llama` is the current one, `llama@v2` the one with that tag, `~alice/llama` another user's; 36 characters are an
 /// identity. `wait_ms` is how long to wait until there is one. Free it with millpond_model_free().
 ///
-/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own.
+/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_model_attach(
     pond: *const millpond_pond,
@@ -239,4 +239,12 @@ pub extern "C" fn millpond_model_refresh_in_place(
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_model_is_lost(model: *const millpond_model) -> u32 {
     value(0, || Ok(Attached::of(model)?.read().is_lost().into()))
+}
+
+/// The CUDA context that the model is for, a `CUcontext`; NULL for a handle that is no model of this process.
+///
+/// Threads: any. Fork: a model of the parent is refused in the child.
+#[unsafe(no_mangle)]
+pub extern "C" fn millpond_model_context(model: *const millpond_model) -> *mut c_void {
+    value(std::ptr::null_mut(), || Ok(Attached::of(model)?.read().context().raw().cast()))
 }

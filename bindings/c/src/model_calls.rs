@@ -18,7 +18,7 @@ use crate::uuid::millpond_uuid;
 /// Is called for each version of a listing, in the calling thread. The info is valid during the call. Anything but zero ends the listing, which then
 /// answers MILLPOND_CANCELLED. It may call this library. Neither a C++ exception nor longjmp() may leave it.
 pub type millpond_version_visitor =
-    Option<extern "C" fn(info: *const millpond_version_info, user_data: *mut c_void) -> u32>;
+    Option<extern "C" fn(info: &millpond_version_info, user_data: *mut c_void) -> u32>;
 
 /// Calls `visitor` for every version of every model shared with the caller whose name begins with `prefix`; NULL for all. Versions of one model come one
 /// after the other, in the order in which they were begun.
@@ -32,10 +32,11 @@ pub extern "C" fn millpond_model_list(
     user_data: *mut c_void,
 ) -> ResultNumber {
     waiting(|| {
+        let pond = PONDS.get(pond)?;
         let visitor = required(visitor, "visitor")?;
-        let models = PONDS.get(pond)?.models(prefix.optional("prefix")?.unwrap_or(""))?;
+        let models = pond.models(prefix.optional("prefix")?.unwrap_or(""))?;
         for info in models.iter().flat_map(|model| &model.versions) {
-            if visitor(&raw const *&millpond_version_info::from(info), user_data) != 0 {
+            if visitor(&millpond_version_info::from(info), user_data) != 0 {
                 return Err(Failure::Cancelled);
             }
         }

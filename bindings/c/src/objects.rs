@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use millpond::{Cancel, Holder};
 
+use crate::blocks::{Handed, millpond_blocks};
 use crate::border::Answer;
 use crate::cancel::millpond_cancel;
 use crate::elastic::{Group, Reserved, millpond_cache, millpond_elastic};
@@ -53,6 +54,7 @@ tables! {
     POOLS: KeptPool, millpond_pool, Pool;
     HANDLES: Kept, millpond_handle, Handle;
     PREPARED: Arc<Ready>, millpond_prepared, Prepared;
+    BLOCKS: Arc<Handed>, millpond_blocks, Blocks;
 }
 
 impl<T: Clone, H> Objects<T, H> {

@@ -207,3 +207,21 @@ pub extern "C" fn millpond_pond_gpu_at(
 pub extern "C" fn millpond_pond_is_valid(pond: *const millpond_pond) -> u32 {
     crate::border::quiet(0, |_| PONDS.get(pond).is_ok().into())
 }
+
+/// Has another daemon take over, from the program file `program`; the keeper's own where it is NULL. Clients go on. Only for the operator and the user who runs the pond.
+/// `from_epoch`, that of the daemon that goes, may be NULL.
+///
+/// Threads: any. Fork: works in the child, over a connection of its own.
+#[unsafe(no_mangle)]
+pub extern "C" fn millpond_pond_upgrade(
+    pond: *const millpond_pond,
+    program: Text,
+    from_epoch: Out<'_, u64>,
+) -> ResultNumber {
+    waiting(|| {
+        let pond = PONDS.get(pond)?;
+        let (_, epoch) = pond.upgrade(program.optional("program")?.unwrap_or(""))?;
+        write(from_epoch, epoch.0);
+        Ok(())
+    })
+}

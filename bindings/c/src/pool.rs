@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use millpond::{PoolBlock, PoolSpec, StreamPool};
 use millpond_wire::fd::process_number;
 
-use crate::border::{Answer, Out, Text, call, flag, required, reserved, waiting, write};
+use crate::border::{Answer, Out, Text, call, flag, required, reserved, value, waiting, write};
 use crate::elastic::{millpond_elastic, patience};
 use crate::failure::Failure;
 use crate::objects::{ELASTICS, PONDS, POOLS};
@@ -122,7 +122,7 @@ pub struct millpond_pool_info {
 
 /// A pool on the account of this program: of its own group where it runs in one, and else of a group without a limit. Free it with millpond_pool_free().
 ///
-/// Threads: any. Fork: works in the child, over a connection of its own.
+/// Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_pool_open(
     pond: *const millpond_pond,
@@ -143,7 +143,7 @@ pub extern "C" fn millpond_pool_open(
 
 /// A pool on the budget of a group. Free it with millpond_pool_free().
 ///
-/// Threads: any. Fork: works in the child, over a connection of its own.
+/// Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_pool_reserve(
     elastic: *const millpond_elastic,
@@ -152,6 +152,7 @@ pub extern "C" fn millpond_pool_reserve(
 ) -> ResultNumber {
     waiting(|| {
         let out = required(pool, "pool")?;
+        let elastic = ELASTICS.get(elastic)?;
         let given = required(spec, "spec")?;
         reserved(&given.reserved, "millpond_pool_spec")?;
         reserved(&[given.reserved_flags.into()], "millpond_pool_spec")?;
@@ -167,7 +168,7 @@ pub extern "C" fn millpond_pool_reserve(
         if let Some(wait) = patience(given.wait_ms) {
             spec = spec.wait(wait);
         }
-        out.write(Blocks::keep(ELASTICS.get(elastic)?.pool(spec)?)?);
+        out.write(Blocks::keep(elastic.pool(spec)?)?);
         Ok(())
     })
 }
@@ -290,6 +291,14 @@ pub extern "C" fn millpond_pool_get_info(
         });
         Ok(())
     })
+}
+
+/// The CUDA context that the pool is for, a `CUcontext`; NULL for a handle that is no pool of this process.
+///
+/// Threads: any. Fork: a pool of the parent is refused in the child.
+#[unsafe(no_mangle)]
+pub extern "C" fn millpond_pool_context(pool: *const millpond_pool) -> *mut c_void {
+    value(std::ptr::null_mut(), || Ok(Blocks::of(pool)?.pool()?.context().raw().cast()))
 }
 
 /// Draws all blocks and gaps to scale into an SVG file, or writes them as JSON where the path ends in `.json`.

@@ -172,7 +172,7 @@ fn over() -> Failure {
 /// Begins a version, to be written by this process. Until the commit nobody else has it; when the staging is freed before, or this process ends, nothing is left of
 /// it. Free it with millpond_staging_free().
 ///
-/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own.
+/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_staging_begin(
     pond: *const millpond_pond,
@@ -181,8 +181,9 @@ pub extern "C" fn millpond_staging_begin(
 ) -> ResultNumber {
     waiting(|| {
         let out = required(staging, "staging")?;
+        let pond = PONDS.get(pond)?;
         let spec = required(spec, "spec")?.read()?;
-        let begun = PONDS.get(pond)?.stage(spec)?;
+        let begun = pond.stage(spec)?;
         let begun = Begun { staging: Mutex::new(Some(begun)), pid: process_number() };
         out.write(STAGINGS.insert(Arc::new(begun))?);
         Ok(())

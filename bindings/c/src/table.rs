@@ -37,10 +37,11 @@ pub(crate) enum Kind {
     Pool,
     Handle,
     Prepared,
+    Blocks,
 }
 
 impl Kind {
-    const ALL: [Kind; 13] = [
+    const ALL: [Kind; 14] = [
         Kind::Pond,
         Kind::Tensor,
         Kind::Text,
@@ -54,6 +55,7 @@ impl Kind {
         Kind::Pool,
         Kind::Handle,
         Kind::Prepared,
+        Kind::Blocks,
     ];
 
     /// The type in the header.
@@ -72,6 +74,7 @@ impl Kind {
             Kind::Pool => "millpond_pool",
             Kind::Handle => "millpond_handle",
             Kind::Prepared => "millpond_prepared",
+            Kind::Blocks => "millpond_blocks",
         }
     }
 

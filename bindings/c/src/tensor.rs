@@ -48,7 +48,7 @@ impl Mapped {
 /// If a tensor of that name, dtype and shape already exists, that is the one: the same name is the same memory. Nothing else of the spec
 /// is applied to it then, and `existed`, which may be NULL, is 1. Free it with millpond_tensor_free(): the tensor itself lives until it is deleted.
 ///
-/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own.
+/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_tensor_create(
     pond: *const millpond_pond,
@@ -90,7 +90,7 @@ pub extern "C" fn millpond_tensor_reserve(
 /// `options` may be NULL. What this process has mapped already in the same way, and what nothing has happened to since, costs no message;
 /// each get has a handle of its own all the same. Free it with millpond_tensor_free().
 ///
-/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own.
+/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_tensor_get(
     pond: *const millpond_pond,
@@ -109,7 +109,7 @@ pub extern "C" fn millpond_tensor_get(
 
 /// As millpond_tensor_get(), by identity.
 ///
-/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own.
+/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_tensor_get_by_id(
     pond: *const millpond_pond,

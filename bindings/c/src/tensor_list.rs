@@ -17,7 +17,7 @@ use crate::text::{json, millpond_text};
 /// Is called for each tensor of a listing, in the calling thread. The info is valid during the call. Anything but zero ends the listing,
 /// which then answers MILLPOND_CANCELLED. It may call this library. Neither a C++ exception nor longjmp() may leave it.
 pub type millpond_tensor_visitor =
-    Option<extern "C" fn(info: *const millpond_tensor_info, user_data: *mut c_void) -> u32>;
+    Option<extern "C" fn(info: &millpond_tensor_info, user_data: *mut c_void) -> u32>;
 
 /// Tensors that are asked for at a time unless said.
 const PAGE: NonZeroU32 = NonZeroU32::new(1000).unwrap();
@@ -36,12 +36,13 @@ pub extern "C" fn millpond_tensor_list(
     user_data: *mut c_void,
 ) -> ResultNumber {
     waiting(|| {
+        let pond = PONDS.get(pond)?;
         let visitor = required(visitor, "visitor")?;
         let prefix = prefix.optional("prefix")?.unwrap_or("");
         let most = NonZeroU32::new(page).unwrap_or(PAGE);
-        for page in PONDS.get(pond)?.list_pages(prefix, most) {
+        for page in pond.list_pages(prefix, most) {
             for info in &page? {
-                if visitor(&raw const *&millpond_tensor_info::from(info), user_data) != 0 {
+                if visitor(&millpond_tensor_info::from(info), user_data) != 0 {
                     return Err(Failure::Cancelled);
                 }
             }
@@ -109,7 +110,7 @@ pub extern "C" fn millpond_tensor_inspect_json(
 /// Maps `count` tensors; faster than one after the other. `tensors` has room for `count` handles, in the order of the targets; each is freed
 /// by itself. If one fails, none is mapped and nothing is written.
 ///
-/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own.
+/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_tensor_get_many(
     pond: *const millpond_pond,

@@ -2,9 +2,8 @@
 
 use std::ffi::c_void;
 use std::fs::File;
-use std::io::{self, Cursor, Read, Write};
+use std::io::{self, Cursor};
 use std::os::fd::BorrowedFd;
-use std::slice;
 
 use millpond::{Error, GetOptions, Sink, Source};
 
@@ -14,6 +13,7 @@ use crate::failure::Failure;
 use crate::objects::PONDS;
 use crate::pond::millpond_pond;
 use crate::result::ResultNumber;
+use crate::tensor_data::{readable, writable};
 use crate::tensor_types::{millpond_tensor_info, millpond_tensor_spec};
 use crate::words::{PlaceNumber, millpond_place};
 
@@ -57,12 +57,6 @@ pub struct millpond_sink {
     pub reserved: [u64; 3],
 }
 
-fn length(bytes: u64) -> Answer<usize> {
-    let length = usize::try_from(bytes).ok().filter(|length| isize::try_from(*length).is_ok());
-    length
-        .ok_or_else(|| Failure::invalid(format!("{bytes} bytes are more than a process can have")))
-}
-
 /// An open file of the caller's, by a descriptor of one's own.
 fn duplicate(fd: i32) -> Answer<File> {
     if fd < 0 {
@@ -88,15 +82,8 @@ impl millpond_source {
                 Source::file(duplicate(self.fd)?, format!("descriptor {}", self.fd))?
             }
             millpond_place::MILLPOND_PLACE_MEMORY => {
-                let length = length(self.bytes)?;
-                let bytes: &[u8] = if length == 0 {
-                    &[]
-                } else if self.data.is_null() {
-                    return Err(Failure::Null { what: "source.data" });
-                } else {
-                    // SAFETY: it is not NULL, and the header demands that so many bytes are readable there and do not change during the call.
-                    unsafe { slice::from_raw_parts(self.data.cast::<u8>(), length) }
-                };
+                // SAFETY: the header demands that so many bytes are readable there and do not change during the call.
+                let bytes = unsafe { readable(self.data, self.bytes)? };
                 Source::reader(Cursor::new(bytes), "memory")
             }
             millpond_place::MILLPOND_PLACE_ZEROES => Source::zeroes(),
@@ -131,12 +118,8 @@ impl millpond_sink {
                 Sink::file(duplicate(self.fd)?, format!("descriptor {}", self.fd))?
             }
             millpond_place::MILLPOND_PLACE_MEMORY => {
-                let length = length(self.bytes)?;
-                if self.data.is_null() {
-                    return Err(Failure::Null { what: "sink.data" });
-                }
-                // SAFETY: it is not NULL, and the header demands that so many bytes are writable there and nobody else's during the call.
-                let room = unsafe { slice::from_raw_parts_mut(self.data.cast::<u8>(), length) };
+                // SAFETY: the header demands that so many bytes are writable there and nobody else's during the call.
+                let room = unsafe { writable(self.data, self.bytes)? };
                 Sink::writer(room, "memory")
             }
             _ => return Err(Failure::invalid("a sink is a path, a descriptor or memory")),
@@ -279,6 +262,3 @@ pub extern "C" fn millpond_tensor_publish_unmapped(
         Ok(())
     })
 }
-
-/// Keeps the traits of readers and writers in scope for the sources above.
-const _: fn(&mut dyn Read, &mut dyn Write) = |_, _| {};

@@ -1,5 +1,10 @@
 //! Numbers that stand for words. Zero is always the default, so that a struct of zeroes means nothing special.
 
+#![allow(
+    dead_code,
+    reason = "the enums are the header's; from C any number may come, so functions take numbers"
+)]
+
 use millpond::{Audience, Dtype, Mode, TransportKind};
 
 use crate::border::Answer;
@@ -381,5 +386,67 @@ pub(crate) fn transport(number: TransportNumber) -> Answer<TransportKind> {
             .ok()
             .and_then(TransportKind::from_code)
             .ok_or_else(|| unknown("millpond_transport", number)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use millpond::{EventKind, Survives, TensorState, VersionState};
+
+    use super::*;
+
+    /// The enum of the header as it is written in this file: its constants without the prefix, in lower case, with their numbers.
+    fn written(name: &str, prefix: &str) -> Vec<(String, u32)> {
+        let source = include_str!("words.rs");
+        let body = source.split(&format!("pub enum {name} {{")).nth(1).unwrap();
+        let body = body.split("\n}").next().unwrap();
+        let constants =
+            body.lines().filter_map(|line| line.trim().strip_suffix(',')?.split_once(" = "));
+        constants
+            .map(|(name, number)| {
+                let name = name.strip_prefix(prefix).unwrap().to_lowercase();
+                (name, number.parse().unwrap())
+            })
+            .collect()
+    }
+
+    macro_rules! same {
+        ($name:literal, $prefix:literal, $known:ty) => {
+            let known: Vec<(String, u32)> = <$known>::ALL
+                .iter()
+                .map(|one| (one.name().to_lowercase(), u32::from(one.code())))
+                .collect();
+            assert_eq!(written($name, $prefix), known);
+        };
+    }
+
+    #[test]
+    fn the_enums_are_the_tables_of_the_wire() {
+        same!("millpond_dtype", "MILLPOND_DTYPE_", Dtype);
+        same!("millpond_transport", "MILLPOND_TRANSPORT_", TransportKind);
+        same!("millpond_audience", "MILLPOND_AUDIENCE_", Audience);
+        same!("millpond_tensor_state", "MILLPOND_TENSOR_", TensorState);
+        same!("millpond_survives", "MILLPOND_SURVIVES_", Survives);
+        same!("millpond_version_state", "MILLPOND_VERSION_STATE_", VersionState);
+        same!("millpond_event_kind", "MILLPOND_EVENT_", EventKind);
+        let modes: Vec<u32> = Mode::ALL.iter().map(|mode| u32::from(mode.code())).collect();
+        let written: Vec<u32> = written("millpond_mode", "MILLPOND_MODE_")
+            .into_iter()
+            .map(|(_, number)| number)
+            .collect();
+        assert_eq!(written, modes);
+    }
+
+    #[test]
+    fn zero_is_the_default_and_what_is_no_number_of_the_enum_is_refused() {
+        assert_eq!(mode(0).unwrap(), Mode::ReadOnly);
+        assert_eq!(audience(0).unwrap(), Audience::User);
+        assert_eq!(transport(0).unwrap(), TransportKind::Vmm);
+        assert_eq!(mode(2).unwrap(), Mode::ReadWrite);
+        for wrong in [99, 256, 257, u32::MAX] {
+            assert!(mode(wrong).is_err() && audience(wrong).is_err() && transport(wrong).is_err());
+            assert!(dtype(wrong).is_err() && millpond_place::of(wrong).is_err());
+        }
+        assert!(dtype(0).is_err());
     }
 }

@@ -546,6 +546,9 @@ typedef struct DLManagedTensor DLManagedTensor;
 /** DLPack's structure of version 1, `DLManagedTensorVersioned` of `dlpack.h`. */
 typedef struct DLManagedTensorVersioned DLManagedTensorVersioned;
 
+/** Hands out the blocks of a cache one by one; pages follow the blocks. */
+typedef struct millpond_blocks millpond_blocks;
+
 /**
  * A range of addresses of this process that never moves, with pages that come and go. What is not
  * committed must not be touched: a kernel that does so faults, and the context is lost.
@@ -856,8 +859,8 @@ typedef struct millpond_source {
 
 /**
  * Is told how far something is, in the calling thread. Anything but zero ends it: the call answers
- * MILLPOND_CANCELLED. It may call this library. It must return: neither a C++ exception nor
- * longjmp() may leave it.
+ * MILLPOND_CANCELLED, unless it was complete already. It may call this library. It must return:
+ * neither a C++ exception nor longjmp() may leave it.
  */
 typedef uint32_t (*millpond_progress)(uint64_t done, uint64_t total, void *user_data);
 
@@ -1531,6 +1534,13 @@ millpond_result millpond_cancel_new(millpond_cancel **cancel);
 millpond_result millpond_cancel_set(const millpond_cancel *cancel);
 
 /**
+ * Whether a cancel is set: 1 or 0. Zero for a handle that is no cancel.
+ *
+ * Threads: any. Fork: works in the child.
+ */
+uint32_t millpond_cancel_is_set(const millpond_cancel *cancel);
+
+/**
  * Has this thread's calls end when `cancel` is set; NULL ends that. Calls that wait for nobody do
  * not look at it.
  *
@@ -1631,6 +1641,17 @@ millpond_result millpond_pond_gpu_at(const millpond_pond *pond,
 uint32_t millpond_pond_is_valid(const millpond_pond *pond);
 
 /**
+ * Has another daemon take over, from the program file `program`; the keeper's own where it is NULL.
+ * Clients go on. Only for the operator and the user who runs the pond. `from_epoch`, that of the
+ * daemon that goes, may be NULL.
+ *
+ * Threads: any. Fork: works in the child, over a connection of its own.
+ */
+millpond_result millpond_pond_upgrade(const millpond_pond *pond,
+                                      const char *program,
+                                      uint64_t *from_epoch);
+
+/**
  * Asks the pond about itself and its GPUs. Free the status with millpond_status_free().
  *
  * Threads: any. Fork: works in the child, over a connection of its own.
@@ -1712,7 +1733,8 @@ millpond_result millpond_pond_caches_json(const millpond_pond *pond,
  * itself lives until it is deleted.
  *
  * Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works
- * in the child, over a connection of its own.
+ * in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER
+ * otherwise.
  */
 millpond_result millpond_tensor_create(const millpond_pond *pond,
                                        const millpond_tensor_spec *spec,
@@ -1736,7 +1758,8 @@ millpond_result millpond_tensor_reserve(const millpond_pond *pond,
  * of its own all the same. Free it with millpond_tensor_free().
  *
  * Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works
- * in the child, over a connection of its own.
+ * in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER
+ * otherwise.
  */
 millpond_result millpond_tensor_get(const millpond_pond *pond,
                                     const char *target,
@@ -1747,7 +1770,8 @@ millpond_result millpond_tensor_get(const millpond_pond *pond,
  * As millpond_tensor_get(), by identity.
  *
  * Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works
- * in the child, over a connection of its own.
+ * in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER
+ * otherwise.
  */
 millpond_result millpond_tensor_get_by_id(const millpond_pond *pond,
                                           const millpond_uuid *id,
@@ -1986,7 +2010,8 @@ millpond_result millpond_tensor_inspect_json(const millpond_pond *pond,
  * written.
  *
  * Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works
- * in the child, over a connection of its own.
+ * in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER
+ * otherwise.
  */
 millpond_result millpond_tensor_get_many(const millpond_pond *pond,
                                          const char *const *targets,
@@ -2195,7 +2220,8 @@ millpond_result millpond_model_dlpack(const millpond_model *model,
  * there is one. Free it with millpond_model_free().
  *
  * Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works
- * in the child, over a connection of its own.
+ * in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER
+ * otherwise.
  */
 millpond_result millpond_model_attach(const millpond_pond *pond,
                                       const char *target,
@@ -2313,6 +2339,14 @@ millpond_result millpond_model_refresh_in_place(millpond_model *model,
 uint32_t millpond_model_is_lost(const millpond_model *model);
 
 /**
+ * The CUDA context that the model is for, a `CUcontext`; NULL for a handle that is no model of this
+ * process.
+ *
+ * Threads: any. Fork: a model of the parent is refused in the child.
+ */
+void *millpond_model_context(const millpond_model *model);
+
+/**
  * Calls `visitor` for every version of every model shared with the caller whose name begins with
  * `prefix`; NULL for all. Versions of one model come one after the other, in the order in which
  * they were begun.
@@ -2412,7 +2446,8 @@ millpond_result millpond_model_rename(const millpond_pond *pond, const char *mod
  * millpond_staging_free().
  *
  * Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works
- * in the child, over a connection of its own.
+ * in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER
+ * otherwise.
  */
 millpond_result millpond_staging_begin(const millpond_pond *pond,
                                        const millpond_stage_spec *spec,
@@ -2552,7 +2587,8 @@ millpond_result millpond_elastic_free(millpond_elastic *elastic);
  * Reserves addresses for a cache. Costs no memory of the card; the process gets a CUDA context, if
  * it has none. Free it with millpond_cache_free().
  *
- * Threads: any. Fork: works in the child, over a connection of its own.
+ * Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used
+ * CUDA: MILLPOND_DRIVER otherwise.
  */
 millpond_result millpond_cache_reserve(const millpond_elastic *elastic,
                                        const char *name,
@@ -2665,6 +2701,14 @@ void *millpond_cache_address(const millpond_cache *cache,
 millpond_result millpond_cache_get_info(const millpond_cache *cache, millpond_cache_info *info);
 
 /**
+ * The CUDA context that the cache is for, a `CUcontext`; NULL for a handle that is no cache of this
+ * process.
+ *
+ * Threads: any. Fork: a cache of the parent is refused in the child.
+ */
+void *millpond_cache_context(const millpond_cache *cache);
+
+/**
  * Has `handler` called when pages are wanted back beyond the idle ones, with `user_data`, until the
  * cache is freed and a call that is under way has returned; NULL ends that.
  *
@@ -2680,6 +2724,52 @@ millpond_result millpond_cache_on_pressure(const millpond_cache *cache,
  * Threads: any. Fork: a cache of the parent is freed in the child alone.
  */
 millpond_result millpond_cache_free(millpond_cache *cache);
+
+/**
+ * The table that hands out the blocks of a cache. There is one at a time, and no block may be
+ * committed by its number. Free it with millpond_blocks_free().
+ *
+ * Threads: any. Fork: a cache of the parent is refused in the child.
+ */
+millpond_result millpond_blocks_open(const millpond_cache *cache,
+                                     millpond_blocks **blocks);
+
+/**
+ * Takes `count` blocks, or none: their numbers go to `numbers`, which has room for as many.
+ *
+ * Threads: any. Fork: blocks of the parent are refused in the child.
+ */
+millpond_result millpond_blocks_take(const millpond_blocks *blocks, size_t count, uint32_t *numbers);
+
+/**
+ * Gives `count` blocks back. Work that `stream` has queued so far may use them until it is done;
+ * NULL is the legacy default stream. If one of them was not taken, or is named twice, none is given
+ * back.
+ *
+ * Threads: any. Fork: blocks of the parent are refused in the child.
+ */
+millpond_result millpond_blocks_give(const millpond_blocks *blocks,
+                                     const uint32_t *numbers,
+                                     size_t count,
+                                     void *stream);
+
+/**
+ * How many blocks nobody has taken, and how many of them can be taken without a call of the driver.
+ * Either output may be NULL.
+ *
+ * Threads: any. Fork: blocks of the parent are refused in the child.
+ */
+millpond_result millpond_blocks_count(const millpond_blocks *blocks,
+                                      uint64_t *free,
+                                      uint64_t *ready);
+
+/**
+ * Frees the table: all blocks are given back, as if work on them were done when the device is idle.
+ * NULL is nothing.
+ *
+ * Threads: any. Fork: blocks of the parent are freed in the child alone.
+ */
+millpond_result millpond_blocks_free(millpond_blocks *blocks);
 
 /**
  * Commits the blocks, and frees the handle.
@@ -2699,7 +2789,8 @@ millpond_result millpond_prepared_free(millpond_prepared *prepared);
  * A pool on the account of this program: of its own group where it runs in one, and else of a group
  * without a limit. Free it with millpond_pool_free().
  *
- * Threads: any. Fork: works in the child, over a connection of its own.
+ * Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used
+ * CUDA: MILLPOND_DRIVER otherwise.
  */
 millpond_result millpond_pool_open(const millpond_pond *pond,
                                    const millpond_uuid *gpu,
@@ -2708,7 +2799,8 @@ millpond_result millpond_pool_open(const millpond_pond *pond,
 /**
  * A pool on the budget of a group. Free it with millpond_pool_free().
  *
- * Threads: any. Fork: works in the child, over a connection of its own.
+ * Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used
+ * CUDA: MILLPOND_DRIVER otherwise.
  */
 millpond_result millpond_pool_reserve(const millpond_elastic *elastic,
                                       const millpond_pool_spec *spec,
@@ -2763,6 +2855,14 @@ millpond_result millpond_pool_trim(const millpond_pool *pool,
 millpond_result millpond_pool_get_info(const millpond_pool *pool,
                                        uint32_t reset_peaks,
                                        millpond_pool_info *info);
+
+/**
+ * The CUDA context that the pool is for, a `CUcontext`; NULL for a handle that is no pool of this
+ * process.
+ *
+ * Threads: any. Fork: a pool of the parent is refused in the child.
+ */
+void *millpond_pool_context(const millpond_pool *pool);
 
 /**
  * Draws all blocks and gaps to scale into an SVG file, or writes them as JSON where the path ends
