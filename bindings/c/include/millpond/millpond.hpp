@@ -15,6 +15,7 @@
 #include "group.hpp"
 #include "model.hpp"
 #include "pond.hpp"
+#include "pool.hpp"
 #include "result.hpp"
 #include "span.hpp"
 #include "spec.hpp"
