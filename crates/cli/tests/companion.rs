@@ -76,6 +76,27 @@ fn a_companion_gets_the_words_and_knows_the_program() {
 }
 
 #[test]
+fn a_program_of_several_commands_is_started_under_the_name_of_each() {
+    let installed = Installed::new();
+    // What a shell is called, it says by itself; a script only says where it lies.
+    let shell = installed.root.join("libexec/millpond/millpond-web");
+    fs::create_dir_all(shell.parent().unwrap()).unwrap();
+    fs::copy(fs::canonicalize("/bin/sh").unwrap(), &shell).unwrap();
+    for command in ["web", "map", "history"] {
+        assert_eq!(
+            installed.says(&[command, "-c", "echo \"$0\""]),
+            format!("millpond-{command}\n")
+        );
+    }
+    fs::remove_file(&shell).unwrap();
+    installed.script("path/millpond-map", "echo never");
+    let ran = installed.run(&["map"]);
+    assert_eq!(ran.code, Some(127), "{}", ran.stderr);
+    assert!(ran.stderr.contains("'millpond-web' was not found"), "{}", ran.stderr);
+    assert!(!installed.says(&["help"]).contains("Companions:"));
+}
+
+#[test]
 fn tensors_of_all_nodes_are_listed_by_the_companion_for_redis() {
     let installed = Installed::new();
     let words = ["ls", "--all-nodes", "--json", "-q"];
@@ -197,7 +218,8 @@ fn help_lists_companions_and_asks_them() {
     for words in [&["help"][..], &["--help"], &["-h"]] {
         let help = installed.says(words);
         let companions = help.split("\nCompanions:\n").nth(1).unwrap();
-        assert!(companions.starts_with("  web\n"), "{help}");
+        let names = companions.lines().map_while(|line| line.split_whitespace().next());
+        assert_eq!(names.collect::<Vec<_>>(), ["history", "map", "web"], "{help}");
         assert!(!help.contains("no-x"));
     }
     assert_eq!(installed.says(&["help", "web"]), "web --help\n");

@@ -10,6 +10,7 @@ use crate::engine::board::GRANULARITY;
 use crate::engine::pool::GROWTH_STEP;
 use crate::faults::{FaultError, FaultPlan};
 use crate::profiles::{PROFILES, Profile};
+use crate::readings::{self, Readings};
 
 /// One environment variable: its name, what it may hold, what holds without it, what it does.
 #[derive(Debug)]
@@ -73,6 +74,12 @@ pub const ENVIRONMENT: &[EnvironmentVariable] = &[
         meaning: "How much a memory pool takes from its device at a time, rounded up to 2 MiB",
     },
     EnvironmentVariable {
+        name: "MILLPOND_SOFT_READINGS",
+        values: "a list such as `utilisation=35,memory=12,temperature=41,power=312000,limit=700000,fan=none`",
+        default: "those of an idle card",
+        meaning: "What NVML says of utilisation (%), temperature (°C), power (mW) and fan (%); `none` is not supported",
+    },
+    EnvironmentVariable {
         name: "MILLPOND_SOFT_FAULTS",
         values: "a fault plan",
         default: "none",
@@ -126,6 +133,8 @@ pub struct Config {
     pub context_bytes: u64,
     /// How much a memory pool takes at a time.
     pub pool_step: u64,
+    /// What a device says of its utilisation, temperature, power and fan.
+    pub readings: Readings,
     /// Calls that fail or wait on purpose.
     pub faults: Arc<FaultPlan>,
 }
@@ -185,6 +194,14 @@ impl Config {
                 expected: "h200, a100 or small",
             })?,
         };
+        let readings = match text("MILLPOND_SOFT_READINGS") {
+            None => profile.readings,
+            Some(value) => profile.readings.with(&value).ok_or(ConfigError::BadValue {
+                name: "MILLPOND_SOFT_READINGS",
+                value,
+                expected: readings::FORM,
+            })?,
+        };
         let bytes = |name: &'static str| match text(name) {
             None => Ok(None),
             Some(value) => match parse_bytes(value.as_bytes()) {
@@ -213,6 +230,7 @@ impl Config {
                 .unwrap_or(GROWTH_STEP)
                 .clamp(GRANULARITY, 1 << 40)
                 .next_multiple_of(GRANULARITY),
+            readings,
             faults: Arc::new(FaultPlan::parse(
                 &text("MILLPOND_SOFT_FAULTS").unwrap_or_default(),
                 crate::bridge::full_name,
@@ -268,6 +286,7 @@ mod tests {
             "MILLPOND_SOFT_ADVERSARIAL",
             "MILLPOND_SOFT_CONTEXT_BYTES",
             "MILLPOND_SOFT_POOL_STEP",
+            "MILLPOND_SOFT_READINGS",
             "MILLPOND_SOFT_FAULTS",
         ] {
             let error = read(&[("MILLPOND_SOFT_DIR", "/x"), (name, "12x")]).unwrap_err();

@@ -22,6 +22,7 @@ mod engine;
 pub mod faults;
 pub mod meter;
 pub mod profiles;
+pub mod readings;
 
 pub use config::{Config, ConfigError, ENVIRONMENT, EnvironmentVariable, configuration};
 pub use engine::refusal;

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use millpond_console::companions;
 use millpond_wire::ErrorKind;
 
 use super::is_name;
@@ -46,15 +47,16 @@ impl From<Refusal> for Report {
     }
 }
 
-/// The companion of this name: beside this program, in `../libexec/millpond`, or in PATH.
+/// The program that runs the companion command of this name: beside this program, in
+/// `../libexec/millpond`, or in PATH.
 ///
 /// # Errors
 /// Why the first file of that name is not run, where no other can be.
 pub fn find(name: &str) -> Result<Option<Found>, Refusal> {
-    find_in(&places(), name)
+    find_in(&places(), companions::program_of(name))
 }
 
-/// The names of all companions that would be run.
+/// The names of all companion commands whose programs would be run.
 pub fn list() -> Vec<String> {
     let places = places();
     let mut names = BTreeSet::new();
@@ -68,7 +70,12 @@ pub fn list() -> Vec<String> {
         }
     }
     let is_found = |name: &String| matches!(find_in(&places, name), Ok(Some(_)));
-    names.into_iter().filter(is_found).collect()
+    let found: BTreeSet<String> = names.into_iter().filter(is_found).collect();
+    let shared = found.iter().flat_map(|name| companions::also_runs(name).map(str::to_owned));
+    let mut all: BTreeSet<String> = shared.collect();
+    // A file that is called like a command of another program is never run.
+    all.extend(found.into_iter().filter(|name| companions::program_of(name) == name));
+    all.into_iter().collect()
 }
 
 /// A folder to look in.

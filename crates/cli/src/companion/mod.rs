@@ -1,5 +1,6 @@
 //! Companion programs: `millpond NAME` runs `millpond-NAME`, as git and cargo do.
 //!
+//! A program that comes with Millpond may run several commands; it is started under the name of each.
 //! The companion replaces this process, so its exit code, its signals and its standard streams are
 //! its own. Commands of this program come first: a companion can add a command and replace none.
 
@@ -8,6 +9,8 @@ mod find;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+
+use millpond_console::companions;
 
 pub use find::{Found, find, list};
 
@@ -48,7 +51,7 @@ impl Call {
     pub fn run(&self, found: &Found) -> CommandError {
         let program = found.file.display();
         let mut command = Command::new(&found.file);
-        command.args(&self.words);
+        command.arg0(format!("millpond-{}", self.name)).args(&self.words);
         match std::env::current_exe() {
             Ok(own) => command.env(env_vars::BIN, own),
             // Better none than that of another program.
@@ -61,13 +64,15 @@ impl Call {
 
 /// What is said where a companion that comes with Millpond is not there.
 pub fn missing(name: &str) -> Report {
+    let name = companions::program_of(name);
     let message = format!(
         "the program 'millpond-{name}' was not found beside 'millpond', in '../libexec/millpond' or \
          in PATH"
     );
     let hint = match name {
-        // What it stands on would make every wheel wait.
+        // What they stand on would make every wheel wait.
         "redis" => "from a checkout, `cargo build --release -p millpond-redis` makes it",
+        "web" => "from a checkout, `cargo build --release -p millpond-web` makes it",
         _ => "it comes with the wheel; from a checkout, `cargo build --workspace` makes it",
     };
     Report::new(Code::NoProgram, message).hint(hint)

@@ -2,7 +2,9 @@
 
 use super::text;
 use crate::error::NvmlError;
-use crate::sys::{NvmlDevice, NvmlMemory, NvmlProcessInfo, NvmlStatus, NvmlTable};
+use crate::sys::{
+    NvmlDevice, NvmlMemory, NvmlProcessInfo, NvmlStatus, NvmlTable, NvmlUtilization, constants,
+};
 use std::ffi::{CStr, c_int, c_uint};
 use std::ptr;
 
@@ -128,6 +130,80 @@ pub unsafe fn memory(table: &NvmlTable, device: NvmlDevice) -> Result<NvmlMemory
     // SAFETY: the out-pointer is valid for the call; the caller vouches for the device.
     unsafe { call!(table, nvmlDeviceGetMemoryInfo(device, &raw mut memory)) }?;
     Ok(memory)
+}
+
+/// `nvmlDeviceGetUtilizationRates`.
+///
+/// # Errors
+/// `NOT_SUPPORTED` under MIG, `GPU_IS_LOST`.
+///
+/// # Safety
+/// `device` came from this library since its initialisation.
+pub unsafe fn utilization(
+    table: &NvmlTable,
+    device: NvmlDevice,
+) -> Result<NvmlUtilization, NvmlError> {
+    let mut rates = NvmlUtilization::default();
+    // SAFETY: the out-pointer is valid for the call; the caller vouches for the device.
+    unsafe { call!(table, nvmlDeviceGetUtilizationRates(device, &raw mut rates)) }?;
+    Ok(rates)
+}
+
+/// `nvmlDeviceGetTemperature` of the GPU itself, in degrees Celsius.
+///
+/// # Errors
+/// `NOT_SUPPORTED`, `GPU_IS_LOST`.
+///
+/// # Safety
+/// `device` came from this library since its initialisation.
+pub unsafe fn temperature(table: &NvmlTable, device: NvmlDevice) -> Result<u32, NvmlError> {
+    let mut celsius: c_uint = 0;
+    let sensor = constants::NVML_TEMPERATURE_GPU;
+    // SAFETY: the out-pointer is valid for the call; the caller vouches for the device.
+    unsafe { call!(table, nvmlDeviceGetTemperature(device, sensor, &raw mut celsius)) }?;
+    Ok(celsius)
+}
+
+/// `nvmlDeviceGetPowerUsage`, in milliwatts.
+///
+/// # Errors
+/// `NOT_SUPPORTED`, `GPU_IS_LOST`.
+///
+/// # Safety
+/// `device` came from this library since its initialisation.
+pub unsafe fn power(table: &NvmlTable, device: NvmlDevice) -> Result<u32, NvmlError> {
+    let mut milliwatts: c_uint = 0;
+    // SAFETY: the out-pointer is valid for the call; the caller vouches for the device.
+    unsafe { call!(table, nvmlDeviceGetPowerUsage(device, &raw mut milliwatts)) }?;
+    Ok(milliwatts)
+}
+
+/// `nvmlDeviceGetEnforcedPowerLimit`, in milliwatts: the lowest of all limits that hold.
+///
+/// # Errors
+/// `NOT_SUPPORTED`, `GPU_IS_LOST`.
+///
+/// # Safety
+/// `device` came from this library since its initialisation.
+pub unsafe fn power_limit(table: &NvmlTable, device: NvmlDevice) -> Result<u32, NvmlError> {
+    let mut milliwatts: c_uint = 0;
+    // SAFETY: the out-pointer is valid for the call; the caller vouches for the device.
+    unsafe { call!(table, nvmlDeviceGetEnforcedPowerLimit(device, &raw mut milliwatts)) }?;
+    Ok(milliwatts)
+}
+
+/// `nvmlDeviceGetFanSpeed`, in percent of what the fan is made for.
+///
+/// # Errors
+/// `NOT_SUPPORTED` for a card without a fan, `GPU_IS_LOST`.
+///
+/// # Safety
+/// `device` came from this library since its initialisation.
+pub unsafe fn fan(table: &NvmlTable, device: NvmlDevice) -> Result<u32, NvmlError> {
+    let mut percent: c_uint = 0;
+    // SAFETY: the out-pointer is valid for the call; the caller vouches for the device.
+    unsafe { call!(table, nvmlDeviceGetFanSpeed(device, &raw mut percent)) }?;
+    Ok(percent)
 }
 
 /// `nvmlDeviceGetComputeRunningProcesses`.

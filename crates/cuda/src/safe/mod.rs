@@ -46,7 +46,7 @@ pub use linear::LinearMemory;
 pub use mapped_range::MappedRange;
 pub use mapping::{Access, Mapping};
 pub use module::{Function, LaunchConfig, Module};
-pub use nvml::{Nvml, NvmlDevice, NvmlMemoryInfo, NvmlProcess};
+pub use nvml::{Nvml, NvmlBusy, NvmlDevice, NvmlMemoryInfo, NvmlProcess};
 pub use opened::{IpcEvent, OpenedMemory};
 pub use pending::PendingCopy;
 pub use pinned::{HostPages, PinnedBuffer};

@@ -1,5 +1,6 @@
 //! NVML: what the card says about itself, over all processes.
 
+use super::choice::DriverChoice;
 use super::driver::{Driver, Source};
 use super::uuid::DeviceUuid;
 use crate::error::{DriverError, NvmlError};
@@ -71,6 +72,15 @@ pub struct NvmlMemoryInfo {
     pub used_bytes: u64,
 }
 
+/// How busy a card is, in percent of its last sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NvmlBusy {
+    /// Of the time a kernel ran.
+    pub kernels_percent: u32,
+    /// Of the time memory was read or written.
+    pub memory_percent: u32,
+}
+
 /// A process that computes on a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NvmlProcess {
@@ -97,6 +107,32 @@ impl Nvml {
                 Self::from_library(std::iter::once(beside))
             }
             Source::Library(_) => Self::from_library(std::iter::empty()),
+        }
+    }
+
+    /// Opens the NVML of the driver that would be opened for this choice, without that driver: readings
+    /// need neither `cuInit` nor a libcuda.
+    ///
+    /// # Errors
+    /// As for [`Nvml::open`].
+    pub fn of_choice(
+        choice: &DriverChoice,
+        soft: Option<&'static sys::Provider>,
+    ) -> Result<Self, DriverError> {
+        let provided = || {
+            let provider = soft.ok_or(DriverError::NoSoftDriver)?;
+            // SAFETY: a provider promises the signatures of the list.
+            unsafe { Self::from_lookup(Lookup::Provider(provider), provider.name.into()) }
+        };
+        match choice {
+            DriverChoice::Soft => provided(),
+            DriverChoice::Path(path) => {
+                let beside = path.with_file_name("libnvidia-ml.so.1");
+                Self::from_library(std::iter::once(beside))
+            }
+            DriverChoice::Cuda => Self::from_library(std::iter::empty()),
+            DriverChoice::Auto => Self::from_library(std::iter::empty())
+                .or_else(|error| if soft.is_some() { provided() } else { Err(error) }),
         }
     }
 
@@ -203,6 +239,52 @@ impl NvmlDevice {
             used_bytes: (info.used_gpu_memory != u64::MAX).then_some(info.used_gpu_memory),
         };
         Ok(infos.into_iter().map(process).collect())
+    }
+
+    /// How busy the card is.
+    ///
+    /// # Errors
+    /// What NVML answers; `NOT_SUPPORTED` under MIG.
+    pub fn busy(&self) -> Result<NvmlBusy, NvmlError> {
+        // SAFETY: the handle came from this NVML, which we keep initialised.
+        let rates = unsafe { nvml::utilization(self.nvml.table(), self.raw) }?;
+        Ok(NvmlBusy { kernels_percent: rates.gpu, memory_percent: rates.memory })
+    }
+
+    /// Temperature of the GPU in degrees Celsius.
+    ///
+    /// # Errors
+    /// What NVML answers.
+    pub fn temperature_celsius(&self) -> Result<u32, NvmlError> {
+        // SAFETY: the handle came from this NVML, which we keep initialised.
+        unsafe { nvml::temperature(self.nvml.table(), self.raw) }
+    }
+
+    /// Power that the card takes.
+    ///
+    /// # Errors
+    /// What NVML answers.
+    pub fn power_milliwatts(&self) -> Result<u32, NvmlError> {
+        // SAFETY: the handle came from this NVML, which we keep initialised.
+        unsafe { nvml::power(self.nvml.table(), self.raw) }
+    }
+
+    /// Power that the card may take.
+    ///
+    /// # Errors
+    /// What NVML answers.
+    pub fn power_limit_milliwatts(&self) -> Result<u32, NvmlError> {
+        // SAFETY: the handle came from this NVML, which we keep initialised.
+        unsafe { nvml::power_limit(self.nvml.table(), self.raw) }
+    }
+
+    /// Speed of the fan, in percent of what it is made for.
+    ///
+    /// # Errors
+    /// What NVML answers; `NOT_SUPPORTED` for a card without a fan.
+    pub fn fan_percent(&self) -> Result<u32, NvmlError> {
+        // SAFETY: the handle came from this NVML, which we keep initialised.
+        unsafe { nvml::fan(self.nvml.table(), self.raw) }
     }
 
     /// The product's name.

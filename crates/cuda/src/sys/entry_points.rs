@@ -159,6 +159,11 @@ macro_rules! nvml_entry_points {
             nvmlDeviceGetUUID(device: NvmlDevice, uuid: *mut c_char, len: c_uint);
             nvmlDeviceGetName(device: NvmlDevice, name: *mut c_char, len: c_uint);
             nvmlDeviceGetMemoryInfo(device: NvmlDevice, memory: *mut NvmlMemory);
+            nvmlDeviceGetUtilizationRates(device: NvmlDevice, utilization: *mut NvmlUtilization);
+            nvmlDeviceGetTemperature(device: NvmlDevice, sensor: c_uint, celsius: *mut c_uint);
+            nvmlDeviceGetPowerUsage(device: NvmlDevice, milliwatts: *mut c_uint);
+            nvmlDeviceGetEnforcedPowerLimit(device: NvmlDevice, milliwatts: *mut c_uint);
+            nvmlDeviceGetFanSpeed(device: NvmlDevice, percent: *mut c_uint);
             nvmlDeviceGetComputeRunningProcesses_v3(device: NvmlDevice, count: *mut c_uint, infos: *mut NvmlProcessInfo);
         }
     };

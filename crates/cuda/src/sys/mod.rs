@@ -44,6 +44,16 @@ pub struct NvmlMemory {
     pub used: c_ulonglong,
 }
 
+/// `nvmlUtilization_t`, in percent of the last sample.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NvmlUtilization {
+    /// Of the time a kernel ran.
+    pub gpu: c_uint,
+    /// Of the time memory was read or written.
+    pub memory: c_uint,
+}
+
 /// `nvmlProcessInfo_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

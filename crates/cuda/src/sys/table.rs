@@ -6,7 +6,7 @@ use super::{
     CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUipcEventHandle, CUipcMemHandle,
     CUmemAccessDesc, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmemLocation,
     CUmemPoolProps, CUmemPoolPtrExportData, CUmemoryPool, CUmodule, CUstream, CUuuid, NvmlDevice,
-    NvmlMemory, NvmlProcessInfo, NvmlStatus, Status,
+    NvmlMemory, NvmlProcessInfo, NvmlStatus, NvmlUtilization, Status,
 };
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 use std::fmt;

@@ -3,7 +3,10 @@
 //! `cudarc` declares the fields of these structs as closed enums. Writing such a struct is fine;
 //! letting the driver fill one is undefined behaviour as soon as it knows a newer value.
 
-use super::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation, NvmlMemory, NvmlProcessInfo};
+use super::{
+    CUmemAccessDesc, CUmemAllocationProp, CUmemLocation, NvmlMemory, NvmlProcessInfo,
+    NvmlUtilization,
+};
 use std::ffi::c_void;
 use std::mem::{align_of, offset_of, size_of};
 use std::ptr;
@@ -97,11 +100,14 @@ const _: () = {
     assert!(size_of::<CUmemLocation>() == 8);
     assert!(size_of::<CUmemAccessDesc>() == 12);
     assert!(size_of::<NvmlMemory>() == 24);
+    assert!(size_of::<NvmlUtilization>() == 8);
     assert!(size_of::<NvmlProcessInfo>() == 24);
 };
 
 /// Numbers of `cuda.h` that this crate passes or compares, as the plain integers of the list.
 pub mod constants {
+    /// `NVML_TEMPERATURE_GPU`.
+    pub const NVML_TEMPERATURE_GPU: u32 = 0;
     /// `CU_MEM_ALLOCATION_TYPE_PINNED`.
     pub const ALLOCATION_PINNED: u32 = 1;
     /// `CU_MEM_LOCATION_TYPE_DEVICE`.

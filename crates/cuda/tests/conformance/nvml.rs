@@ -7,7 +7,7 @@ use millpond_cuda::result;
 use millpond_cuda::sys::{
     self, NvmlMemoryV2, NvmlPciInfo, NvmlProcessInfo, NvmlProcessInfoV1, NvmlStatus,
 };
-use millpond_cuda::{DeviceUuid, Nvml, NvmlDevice};
+use millpond_cuda::{DeviceUuid, DriverChoice, Nvml, NvmlDevice};
 use std::ffi::{CStr, CString};
 use std::ptr::{null, null_mut};
 
@@ -79,6 +79,40 @@ fn processes_can_be_listed() {
         let ours = ours.unwrap();
         assert!(ours.used_bytes.is_none_or(|bytes| bytes >= memory.bytes()), "{ours:?}");
     }
+}
+
+#[test]
+fn a_card_says_how_busy_how_warm_and_how_hungry_it_is_or_that_it_does_not_say() {
+    let gpu = Gpu::take();
+    let (_nvml, device) = card(&gpu);
+    let busy = device.busy();
+    observe_text("nvmlDeviceGetUtilizationRates", format!("{busy:?}"));
+    if let Ok(busy) = busy {
+        assert!(busy.kernels_percent <= 100 && busy.memory_percent <= 100, "{busy:?}");
+    }
+    let warm = device.temperature_celsius();
+    observe_text("nvmlDeviceGetTemperature", format!("{warm:?}"));
+    assert!(warm.is_ok_and(|celsius| (1..150).contains(&celsius)));
+    let (power, limit) = (device.power_milliwatts(), device.power_limit_milliwatts());
+    observe_text("nvmlDeviceGetPowerUsage, of", format!("{power:?}, {limit:?}"));
+    if let (Ok(power), Ok(limit)) = (&power, &limit) {
+        assert!(*power > 0 && *power < 2 * limit, "{power} mW of {limit} mW");
+    }
+    let fan = device.fan_percent();
+    observe_text("nvmlDeviceGetFanSpeed", format!("{fan:?}"));
+    for status in [power, limit, fan].into_iter().filter_map(Result::err).map(|it| it.status) {
+        assert_eq!(status, NvmlStatus::NOT_SUPPORTED, "no other reason not to say");
+    }
+}
+
+#[test]
+fn readings_need_nvml_alone() {
+    let gpu = Gpu::take();
+    let uuid = gpu.device.uuid();
+    let set = std::env::var_os(DriverChoice::VARIABLE);
+    let choice = set.map_or(DriverChoice::Soft, DriverChoice::from);
+    let nvml = Nvml::of_choice(&choice, Some(&millpond_softgpu::PROVIDER)).unwrap();
+    assert_eq!(nvml.device(uuid).unwrap().uuid().unwrap(), uuid.to_string());
 }
 
 #[test]

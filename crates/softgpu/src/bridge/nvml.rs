@@ -4,12 +4,15 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use millpond_cuda::sys::{NvmlDevice, NvmlMemory, NvmlMemoryV2, NvmlPciInfo, NvmlStatus};
+use millpond_cuda::sys::{
+    NvmlDevice, NvmlMemory, NvmlMemoryV2, NvmlPciInfo, NvmlStatus, NvmlUtilization, constants,
+};
 
 use super::lookup::CUDA_VERSION;
 use super::{Out, opaque, put_text};
 use crate::engine::board::{Device, board};
 use crate::engine::system::to_u64;
+use crate::readings::Readings;
 
 /// What the driver says it is.
 pub const DRIVER_VERSION: &str = "580.159.04-soft";
@@ -41,6 +44,17 @@ fn handle(device: &Device) -> NvmlDevice {
 fn out<T>(pointer: *mut T) -> Result<Out<T>, NvmlStatus> {
     // SAFETY: the functions below were promised pointers that are null or valid for writing.
     unsafe { Out::new(pointer) }.map_err(|_| NvmlStatus::INVALID_ARGUMENT)
+}
+
+/// What a card says of itself beside its memory.
+fn readings(handle: NvmlDevice) -> Result<Readings, NvmlStatus> {
+    device(handle)?;
+    board().map(|board| board.config.readings).map_err(|_| NvmlStatus::DRIVER_NOT_LOADED)
+}
+
+fn put_reading(reading: Option<u32>, pointer: *mut c_uint) -> Result<(), NvmlStatus> {
+    out(pointer)?.set(reading.ok_or(NvmlStatus::NOT_SUPPORTED)?);
+    Ok(())
 }
 
 fn text(text: &str, buffer: *mut c_char, len: c_uint) -> Result<(), NvmlStatus> {
@@ -130,6 +144,34 @@ nvml_entries! {
 
     fn nvmlDeviceGetName(handle: NvmlDevice, name: *mut c_char, len: c_uint) {
         text(device(handle)?.profile.name, name, len)
+    }
+
+    fn nvmlDeviceGetUtilizationRates(handle: NvmlDevice, utilization: *mut NvmlUtilization) {
+        let readings = readings(handle)?;
+        let gpu = readings.utilisation_percent.ok_or(NvmlStatus::NOT_SUPPORTED)?;
+        let memory = readings.memory_percent.ok_or(NvmlStatus::NOT_SUPPORTED)?;
+        out(utilization)?.set(NvmlUtilization { gpu, memory });
+        Ok(())
+    }
+
+    fn nvmlDeviceGetTemperature(handle: NvmlDevice, sensor: c_uint, celsius: *mut c_uint) {
+        let reading = readings(handle)?.temperature_celsius;
+        if sensor != constants::NVML_TEMPERATURE_GPU {
+            return Err(NvmlStatus::INVALID_ARGUMENT);
+        }
+        put_reading(reading, celsius)
+    }
+
+    fn nvmlDeviceGetPowerUsage(handle: NvmlDevice, milliwatts: *mut c_uint) {
+        put_reading(readings(handle)?.power_milliwatts, milliwatts)
+    }
+
+    fn nvmlDeviceGetEnforcedPowerLimit(handle: NvmlDevice, milliwatts: *mut c_uint) {
+        put_reading(readings(handle)?.power_limit_milliwatts, milliwatts)
+    }
+
+    fn nvmlDeviceGetFanSpeed(handle: NvmlDevice, percent: *mut c_uint) {
+        put_reading(readings(handle)?.fan_percent, percent)
     }
 
     fn nvmlDeviceGetMemoryInfo(handle: NvmlDevice, memory: *mut NvmlMemory) {

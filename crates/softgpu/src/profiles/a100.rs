@@ -2,11 +2,20 @@
 //! capability 8.0); whatever the data sheet does not give is the H200's answer.
 
 use super::Profile;
+use crate::readings::Readings;
 
 pub const PROFILE: Profile = Profile {
     key: "a100",
     name: "NVIDIA A100-SXM4-80GB (software)",
     total_bytes: 85_029_158_912,
+    readings: Readings {
+        utilisation_percent: Some(0),
+        memory_percent: Some(0),
+        temperature_celsius: Some(31),
+        power_milliwatts: Some(54000),
+        power_limit_milliwatts: Some(400000),
+        fan_percent: None,
+    },
     #[rustfmt::skip]
     attributes: &[
         (1, 1024), (2, 1024), (3, 1024), (4, 64), (5, 2147483647), (6, 65535),

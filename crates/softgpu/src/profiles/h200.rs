@@ -4,11 +4,20 @@
 //! memory 83, 88, 89; RDMA 110, 116; memory pools 115, 119).
 
 use super::Profile;
+use crate::readings::Readings;
 
 pub const PROFILE: Profile = Profile {
     key: "h200",
     name: "NVIDIA H200 (software)",
     total_bytes: 150_754_820_096,
+    readings: Readings {
+        utilisation_percent: Some(0),
+        memory_percent: Some(0),
+        temperature_celsius: Some(29),
+        power_milliwatts: Some(76000),
+        power_limit_milliwatts: Some(700000),
+        fan_percent: None,
+    },
     #[rustfmt::skip]
     attributes: &[
         (1, 1024), (2, 1024), (3, 1024), (4, 64), (5, 2147483647), (6, 65535),

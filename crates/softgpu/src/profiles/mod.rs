@@ -4,6 +4,8 @@ mod a100;
 mod h200;
 mod small;
 
+use crate::readings::Readings;
+
 /// What the name of every device ends with: nobody shall take it for a card.
 pub const MARK: &str = " (software)";
 
@@ -21,6 +23,8 @@ pub struct Profile {
     pub name: &'static str,
     /// Bytes on the real card: the most that a device of this model can have.
     pub total_bytes: u64,
+    /// What an idle card of this model says.
+    pub readings: Readings,
     /// `(attribute, value)` pairs, sorted by attribute.
     pub attributes: &'static [(u32, i32)],
 }

@@ -1,11 +1,20 @@
 //! A small invented card of 2 GiB: quick to fill in a test.
 
 use super::Profile;
+use crate::readings::Readings;
 
 pub const PROFILE: Profile = Profile {
     key: "small",
     name: "Millpond Small (software)",
     total_bytes: 2_147_483_648,
+    readings: Readings {
+        utilisation_percent: Some(0),
+        memory_percent: Some(0),
+        temperature_celsius: Some(38),
+        power_milliwatts: Some(12000),
+        power_limit_milliwatts: Some(75000),
+        fan_percent: Some(30),
+    },
     #[rustfmt::skip]
     attributes: &[
         (1, 1024), (2, 1024), (3, 1024), (4, 64), (5, 2147483647), (6, 65535),
