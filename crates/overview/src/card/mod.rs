@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Readings;
 
-pub use parts::{CardProcess, DeviceParts, SharedSlab};
+pub use parts::{DeviceParts, SharedSlab};
 
 /// A GPU as segments that add up to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
