@@ -527,6 +527,17 @@ def a_thousand_tensors_are_shown_one_by_one(page: Page, server: mock.Mock) -> No
     page.is_quiet()
 
 
+def eight_cards_stand_side_by_side(page: Page, server: mock.Mock) -> None:
+    server.turn_to("eight")
+    page.open()
+    page.browser.until("return document.querySelectorAll('.map').length === 8", what="eight maps")
+    same(page.browser.run("return document.getElementById('q-what').textContent"), "On 8 GPUs", "the question")
+    page.browser.keys("8")
+    same(page.browser.run("return document.activeElement.id"), "gpu7-map", "8 goes to the last one")
+    page.fits("eight cards")
+    page.is_quiet()
+
+
 def a_hundred_thousand_tensors_are_summed_up(page: Page, server: mock.Mock) -> None:
     server.turn_to("hundred_thousand")
     page.open()
@@ -613,7 +624,7 @@ REAL = [the_page_shows_what_the_commands_show, parts_of_the_map_are_to_scale, wh
         it_is_readable_on_a_phone, the_keys_are_those_of_the_document, an_injected_script_does_not_run, what_lives_in_a_hostile_pond_is_only_text, the_mock_tells_what_a_real_pond_tells, without_a_token_nothing_can_be_changed,
         with_a_token_actions_are_confirmed_and_carried_out, a_daemon_that_is_killed_is_told_and_the_picture_goes_on, a_web_service_that_ends_is_told_and_comes_back, ten_thousand_tensors_are_shown,
         a_pond_that_stops_is_away_and_comes_back]
-MOCKED = [a_thousand_tensors_are_shown_one_by_one, a_hundred_thousand_tensors_are_summed_up, hostile_names_of_older_ponds_are_only_text, what_is_wrong_is_said_first, an_empty_pond_says_what_to_type,
+MOCKED = [eight_cards_stand_side_by_side, a_thousand_tensors_are_shown_one_by_one, a_hundred_thousand_tensors_are_summed_up, hostile_names_of_older_ponds_are_only_text, what_is_wrong_is_said_first, an_empty_pond_says_what_to_type,
           a_pond_that_is_away_from_the_beginning_is_said, who_may_not_see_is_told_why, a_token_opens_a_locked_page]
 
 

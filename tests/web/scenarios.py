@@ -5,13 +5,14 @@ Each scenario is an `Overview` of crates/overview; `browser.py` compares the fie
 
 from __future__ import annotations
 
+import json
 import time
 import uuid
 
 GIB = 1 << 30
 MIB = 1 << 20
 GPU = "GPU-c345a3ad-47d7-8b6e-9725-a4357e1afa5a"
-NAMES = ("demo", "empty", "thousand", "hundred_thousand", "hostile", "wrong", "away", "locked", "forbidden")
+NAMES = ("demo", "empty", "eight", "thousand", "hundred_thousand", "hostile", "wrong", "away", "locked", "forbidden")
 BEGIN_MS = int(time.time() * 1000)
 USERS = {"0": "root", "1000": "ada", "1001": "grace"}
 
@@ -105,7 +106,7 @@ def assemble(total: int, models: list[dict], tensors: list[dict], groups: list[d
     segments.append(segment("free", total - used, "free"))
     card = {"device": GPU, "index": 0, "name": "NVIDIA H200", "total_bytes": total, "used_bytes": used, "capacity_bytes": total * 95 // 100, "slab_bytes": slabs, "other_bytes": other,
             "free_bytes": total - used, "excess_bytes": 0, "drift_bytes": 0, "segments": segments, "readings": readings}
-    counters = {"swaps": 3, "rollbacks": 1, "movers_lost": 0, "hosts_lost": 0, "gpu_full_refusals": 0, **status.pop("counters", {})}
+    counters = {"swaps": 3, "rollbacks": 1, **status.pop("counters", {})}
     return {"at_unix_ms": int(time.time() * 1000), "sees": "everything",
             "status": {"pond": identity("pond"), "epoch": 1, "version": "0.1.0", "daemon_pid": 812, "keeper_pid": 811, "driver": "CUDA 13.0, driver 580.95", "software": False, "driver_ready": True,
                        "started_unix_ms": BEGIN_MS - 86_400_000, "runtime_dir": "/run/millpond", "clients": len(processes), "silent_clients": 0, "leases": 12, "lost_tensors": 0, "devices": [], "counters": counters, **status},
@@ -141,6 +142,19 @@ def many(shown: int, total: int) -> dict:
     return assemble(141 * GIB, [], tensors, [], [], [], tensor_groups=rest)
 
 
+def eight() -> dict:
+    """A machine with eight GPUs."""
+    told = demo()
+    first = told["cards"][0]
+    for index in range(1, 8):
+        card = json.loads(json.dumps(first)) | {"index": index, "device": f"GPU-{index}" + GPU[5:]}
+        card["segments"] = card["segments"][index:]
+        card["segments"][-1]["bytes"] = card["free_bytes"] = card["total_bytes"] - sum(it["bytes"] for it in card["segments"][:-1])
+        card["used_bytes"] = card["total_bytes"] - card["free_bytes"]
+        told["cards"].append(card)
+    return told
+
+
 def hostile() -> dict:
     tensors = [tensor(name, (i + 1) * 300 * MIB, 1) for i, name in enumerate(HOSTILE)]
     models = [model(HOSTILE[i], version(HOSTILE[i], "<b>v1</b>", 2 * GIB, 2 * GIB, 1, current=True)) for i in (0, 3, 6)]
@@ -157,7 +171,7 @@ def wrong() -> dict:
     told["tensors"][-1].update(state="orphan")
     told["processes"][4].update(silent=True)
     told["models"].append(model("old", version("old", "v1", GIB, GIB, 0, lost=True, current=True)))
-    told["status"].update(lost_tensors=2, counters={**told["status"]["counters"], "hosts_lost": 1})
+    told["status"].update(lost_tensors=2)
     card = told["cards"][0]
     free = card["segments"][-1]
     card["segments"][-2]["bytes"] += free["bytes"] - 2 * GIB
@@ -175,6 +189,8 @@ def overview(name: str) -> dict:
         return many(1000, 100_000)
     if name == "hostile":
         return hostile()
+    if name == "eight":
+        return eight()
     return wrong() if name == "wrong" else demo()
 
 
