@@ -43,6 +43,16 @@ pub fn tenant() -> &'static Path {
     FOUND.get_or_init(|| named("TENANT").unwrap_or_else(|| built("millpond-tenant", "tenant")))
 }
 
+/// The companion `millpond-web`, which cargo builds beside `millpond`.
+///
+/// # Panics
+/// If it cannot be built.
+#[must_use]
+pub fn web() -> &'static Path {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    FOUND.get_or_init(|| built("millpond-web", "millpond-web"))
+}
+
 /// The library that is preloaded: `MILLPOND_PRELOAD`, or the one that cargo builds.
 ///
 /// # Panics

@@ -85,6 +85,11 @@ impl Citizen<'_> {
         Said::by(command.args(arguments), PATIENCE)
     }
 
+    /// Puts a companion where this user's `millpond` finds it.
+    pub fn bring(&self, companion: &Path) {
+        let _ = self.town.reachable(companion);
+    }
+
     /// A `pondtool` process of this user. It may not open the software driver's folder, so it maps nothing.
     #[must_use]
     pub fn worker(&self) -> Worker {

@@ -30,6 +30,7 @@ mod limits_docs;
 mod limits_escapes;
 mod limits_pond;
 mod logs;
+mod map;
 mod models;
 mod movers;
 mod moves;

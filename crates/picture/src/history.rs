@@ -1,13 +1,13 @@
 //! Memory over time: who had how much, as areas on top of each other.
 
 use millpond_overview::SegmentKind;
-use millpond_overview::history::{Series, SeriesHolder};
+use millpond_overview::history::{Point, Series, SeriesHolder};
 use millpond_view::units;
 
 use crate::label;
 use crate::map::{mark, step};
 use crate::style::{self, Paint};
-use crate::svg::{Anchor, Rect, Svg, float};
+use crate::svg::{Anchor, Length, Rect, Svg, float};
 
 const WIDTH: f64 = 1000.0;
 const MARGIN: f64 = 24.0;
@@ -30,6 +30,7 @@ const TIMES: u64 = 6;
 /// says as a line, times in UTC.
 #[must_use]
 pub fn history(series: &Series) -> String {
+    let series = &stacked(series);
     let mut svg = Svg::default();
     let frame = Rect {
         x: MARGIN + AXIS,
@@ -56,6 +57,27 @@ pub fn history(series: &Series) -> String {
     let kinds: Vec<_> = looks.iter().map(|look| (look.class.clone(), look.paint)).collect();
     let title = format!("Memory of GPU {} over time", series.index);
     svg.document((WIDTH, bottom + MARGIN), &style::sheet(&kinds), &title, &summary(series))
+}
+
+/// The holders in the order in which they lie on each other: the pond's below, groups on top, so that the room
+/// up to a group's limit is mostly drawn over nothing.
+fn stacked(series: &Series) -> Series {
+    let rank = |kind: Option<SegmentKind>| match kind {
+        Some(kind) if kind.is_pond() => (0, Some(kind)),
+        Some(SegmentKind::Group) => (3, None),
+        None => (2, None),
+        kind => (1, kind),
+    };
+    let mut order: Vec<usize> = (0..series.holders.len()).collect();
+    // Within a rank the largest come first, as they are.
+    order.sort_by_key(|place| series.holders.get(*place).map(|one| rank(one.holder.kind)));
+    let holders = order.iter().filter_map(|place| series.holders.get(*place).cloned()).collect();
+    let mut stacked = Series { holders, ..series.clone() };
+    for point in &mut stacked.points {
+        let bytes = |place: &usize| point.bytes.get(*place).copied().unwrap_or(0);
+        point.bytes = order.iter().map(bytes).collect();
+    }
+    stacked
 }
 
 /// How a holder is painted, under a class of its own.
@@ -145,7 +167,7 @@ fn grid(svg: &mut Svg, scale: &Scale) {
 
 /// Points without a gap between them: from the first to behind the last.
 fn stretches(series: &Series) -> Vec<(usize, usize)> {
-    let apart = |pair: &[millpond_overview::history::Point]| match pair {
+    let apart = |pair: &[Point]| match pair {
         [a, b] => b.monotonic_ms.saturating_sub(a.monotonic_ms),
         _ => 0,
     };
@@ -178,22 +200,17 @@ fn areas(
     let points = series.points.get(from..to).unwrap_or_default();
     let mut below = vec![0u64; points.len()];
     for (place, (one, look)) in series.holders.iter().zip(looks).enumerate() {
-        let bytes = |point: &millpond_overview::history::Point| {
-            point.bytes.get(place).copied().unwrap_or(0)
-        };
+        let bytes = |point: &Point| point.bytes.get(place).copied().unwrap_or(0);
         let above: Vec<u64> = points
             .iter()
             .zip(&below)
             .map(|(point, under)| under.saturating_add(bytes(point)))
             .collect();
         if above != below {
-            let corner = |point: &millpond_overview::history::Point, bytes: u64| {
-                let (x, y) = (scale.x(point.monotonic_ms), scale.y(bytes));
-                format!("{} {}", crate::svg::Length(x), crate::svg::Length(y))
-            };
-            let upper = points.iter().zip(&above).map(|(point, bytes)| corner(point, *bytes));
+            let upper = points.iter().zip(&above);
+            let upper = upper.map(|(point, bytes)| corner(scale, point, *bytes));
             let lower = points.iter().zip(&below).rev();
-            let lower = lower.map(|(point, bytes)| corner(point, *bytes));
+            let lower = lower.map(|(point, bytes)| corner(scale, point, *bytes));
             let path = upper.chain(lower).collect::<Vec<_>>().join(" L");
             svg.raw("<g>");
             let peak = points.iter().map(bytes).max().unwrap_or(0);
@@ -215,13 +232,15 @@ fn areas(
     }
 }
 
+fn corner(scale: &Scale, point: &Point, bytes: u64) -> String {
+    let (x, y) = (scale.x(point.monotonic_ms), scale.y(bytes));
+    format!("{} {}", Length(x), Length(y))
+}
+
 /// What the card itself says.
 fn reading(svg: &mut Svg, series: &Series, scale: &Scale, (from, to): (usize, usize)) {
     let points = series.points.get(from..to).unwrap_or_default();
-    let place = |point: &millpond_overview::history::Point| {
-        let (x, y) = (scale.x(point.monotonic_ms), scale.y(point.used_bytes?));
-        Some(format!("{} {}", crate::svg::Length(x), crate::svg::Length(y)))
-    };
+    let place = |point: &Point| Some(corner(scale, point, point.used_bytes?));
     let path: Vec<_> = points.iter().filter_map(place).collect();
     if path.len() > 1 {
         svg.raw("<g>");
@@ -231,23 +250,36 @@ fn reading(svg: &mut Svg, series: &Series, scale: &Scale, (from, to): (usize, us
     }
 }
 
-/// What the pond may take, and the limits of groups: each at its own height, whatever lies under it.
+/// What the pond may take, from the bottom; and what each group may, from where it begins.
 fn limits(svg: &mut Svg, series: &Series, scale: &Scale) {
-    let mut lines: Vec<(u64, String)> = series
-        .holders
-        .iter()
-        .filter_map(|one| Some((one.limit_bytes?, format!("limit of {}", one.holder.label))))
-        .collect();
-    if series.capacity_bytes < series.total_bytes {
-        lines.push((series.capacity_bytes, "the pond's capacity".to_owned()));
-    }
-    lines.retain(|(bytes, _)| *bytes <= series.total_bytes);
-    lines.sort();
     let right = scale.frame.x + scale.frame.width;
-    let mut lowest = f64::INFINITY;
-    for (bytes, text) in lines {
-        let y = scale.y(bytes);
+    // Where each line ends, and what it is.
+    let mut labels: Vec<(u64, String)> = Vec::new();
+    if series.capacity_bytes < series.total_bytes {
+        let y = scale.y(series.capacity_bytes);
         svg.line("limit", (scale.frame.x, y), (right, y));
+        labels.push((series.capacity_bytes, "the pond's capacity".to_owned()));
+    }
+    for (place, one) in series.holders.iter().enumerate() {
+        let Some(limit) = one.limit_bytes else { continue };
+        let below = |point: &Point| -> u64 {
+            let under = point.bytes.iter().take(place);
+            under.fold(0, |sum: u64, bytes| sum.saturating_add(*bytes))
+        };
+        let top = |point: &Point| below(point).saturating_add(limit);
+        for (from, to) in stretches(series) {
+            let points = series.points.get(from..to).unwrap_or_default();
+            let corner = |point: &Point| corner(scale, point, top(point));
+            let path: Vec<_> = points.iter().map(corner).collect();
+            svg.raw(format_args!("<path class=\"limit\" d=\"M{}\"/>", path.join(" L")));
+        }
+        let end = series.points.last().map_or(0, top).min(series.total_bytes);
+        labels.push((end, format!("limit of {}", one.holder.label)));
+    }
+    labels.sort();
+    let mut lowest = f64::INFINITY;
+    for (bytes, text) in labels {
+        let y = scale.y(bytes);
         // From below: a label is moved up where another one is in its way.
         let label_y = (y + 4.0).min(lowest - SMALL - 2.0);
         lowest = label_y;
@@ -296,7 +328,10 @@ fn legend(svg: &mut Svg, series: &Series, looks: &[Look], top: f64) -> f64 {
             svg.raw(format_args!("<rect class=\"pattern\" fill=\"url(#{id})\" {swatch}/>"));
         }
         let bytes = last.and_then(|point| point.bytes.get(place)).copied().unwrap_or(0);
-        let size = units::bytes(bytes);
+        let size = match one.limit_bytes {
+            Some(limit) => format!("{} of {}", units::bytes(bytes), units::bytes(limit)),
+            None => units::bytes(bytes),
+        };
         let room = column - 36.0 - label::width(&size, FONT) - 12.0;
         let text = label::fitting(&one.holder.label, SMALL, room).unwrap_or_default();
         let text = format!("{text} {size}");

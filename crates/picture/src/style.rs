@@ -123,7 +123,7 @@ text { font-family: system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Ari
 .grid { stroke: #d8dee4; fill: none; }
 .limit { stroke: #1f2328; stroke-dasharray: 6 4; stroke-width: 1.4; fill: none; }
 .reading { stroke: #1f2328; stroke-width: 1.6; fill: none; }
-.hatch { stroke: #000000; stroke-opacity: 0.22; stroke-width: 1.2; fill: none; }
+.hatch { stroke: #000000; stroke-opacity: 0.17; stroke-width: 1.2; fill: none; }
 .pattern { pointer-events: none; }
 .label { paint-order: stroke; stroke-width: 2.4px; stroke-linejoin: round; pointer-events: none; }
 g:hover .cell { stroke: #1f2328; stroke-width: 1.6; }

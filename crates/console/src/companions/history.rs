@@ -11,7 +11,7 @@ use crate::args::JsonArg;
 /// Draw the memory of a GPU over time, by holder
 ///
 /// Shows which models, groups, users and other programs had how much of the card, with the limits that
-/// held. `millpond web` keeps the samples: each second for ten minutes, every fifteen seconds for a day.
+/// held. `millpond web` keeps the samples: up to one a second for ten minutes, one in fifteen seconds for a day.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Asks the `millpond web` of this machine, or that of `--url`. Another machine's, and another user's, wants
@@ -35,7 +35,7 @@ pub struct HistoryArgs {
     /// Where `millpond web` is
     #[arg(long, value_name = "URL", default_value_t = format!("http://{}", web::LISTEN))]
     pub url: String,
-    /// A file whose first line is a token of that `millpond web`
+    /// A file with a token of that `millpond web`
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     #[command(flatten)]
