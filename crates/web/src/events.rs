@@ -69,7 +69,12 @@ pub fn start(place: Place, watched: Arc<Watched>) -> std::io::Result<Arc<Ring>> 
     Ok(ring)
 }
 
-fn follow(place: &Place, watched: &Watched, ring: &Ring, heard: &mut Heard) -> millpond::Result<()> {
+fn follow(
+    place: &Place,
+    watched: &Watched,
+    ring: &Ring,
+    heard: &mut Heard,
+) -> millpond::Result<()> {
     let (pond, _) = place.connect()?;
     let now = pond.status()?.pond;
     if heard.pond.is_some_and(|before| before != now) {
