@@ -91,7 +91,7 @@ class Pond:
     def round_trip_us(self, rounds: int) -> float:
         """The median over rounds of what a ping takes."""
         row = lambda: json.loads(self.run("millpond-bench", "--pond", "--quick", "--only", "^request/ping$", "--json"))["rows"][0]  # noqa: E731
-        return statistics.median(row()["value"] for _ in range(rounds))
+        return statistics.median(row()["median"] for _ in range(rounds))
 
     def end(self) -> None:
         for process in reversed(self.processes):
