@@ -347,7 +347,7 @@ mod tests {
 
     use super::*;
     use crate::map::tests::is_well_formed;
-    use crate::samples::card;
+    use crate::samples::{card, compare, hour};
 
     fn series(seconds: u64) -> Series {
         let mut history = History::new();
@@ -361,6 +361,11 @@ mod tests {
             history.record(second * 1000, 1_700_000_000_000 + second * 1000, &[card]);
         }
         history.series(&card().device, 3_600_000, 500).unwrap()
+    }
+
+    #[test]
+    fn the_picture_of_the_documents_is_what_is_drawn() {
+        compare("history.svg", &history(&hour()));
     }
 
     #[test]

@@ -119,8 +119,8 @@ fn token(file: &Path) -> Result<String, CommandError> {
     File::open(file)
         .and_then(|found| found.take(TOKEN_FILE_BYTES).read_to_string(&mut text))
         .map_err(|error| failed(format!("reading '{}'", file.display()), error))?;
-    let lines = text.lines().map(str::trim);
-    let token = lines.filter(|line| !line.is_empty() && !line.starts_with('#')).next();
+    let mut lines = text.lines().map(str::trim);
+    let token = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
     let is_token = |token: &&str| token.bytes().all(|byte| byte.is_ascii_graphic());
     token
         .filter(is_token)
