@@ -234,7 +234,9 @@ fn areas(
 
 fn corner(scale: &Scale, point: &Point, bytes: u64) -> String {
     let (x, y) = (scale.x(point.monotonic_ms), scale.y(bytes));
-    format!("{} {}", Length(x), Length(y))
+    // A tenth of a pixel is not seen, and a day has many points.
+    let [x, y] = [x, y].map(|it| Length((it * 10.0).round() / 10.0));
+    format!("{x} {y}")
 }
 
 /// What the card itself says.

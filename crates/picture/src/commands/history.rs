@@ -19,8 +19,8 @@ use super::http::{Answer, HttpError, Server, quoted};
 use super::output;
 use crate::history;
 
-/// Points of a picture: more than its pixels show nothing.
-const POINTS: u32 = 1200;
+/// Points of a picture: one for two pixels, or the file is large and shows no more.
+const POINTS: u32 = 400;
 /// A file of tokens is a few lines.
 const TOKEN_FILE_BYTES: u64 = 64 << 10;
 
