@@ -21,19 +21,32 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import scenarios  # noqa: E402
+import scenarios
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "crates/web/page/index.html"
+PARTS = pathlib.Path(__file__).resolve().parents[2] / "crates/web/src/page.rs"
 TOKEN = "let-me-act"
+
+
+def page() -> str:
+    """The page of the web service, of the parts that its source names."""
+    listed = PARTS.read_text(encoding="utf-8").split("concat!(")[1].split("\n);")[0]
+    parts = re.findall(r'include_str!\("([^"]+)"\)|"((?:[^"\\]|\\.)*)"', listed)
+    return "".join(
+        (PARTS.parent / file).read_text(encoding="utf-8") if file else text.replace("\\n", "\n") for file, text in parts
+    )
 
 
 def policy(html: str) -> str:
     """The content security policy of the web service: only what is in the page, by its hash."""
+
     def hashes(element: str) -> str:
-        found = re.findall(f"<{element}>(.*?)</{element}>", html, re.S)
+        found = re.findall(f"<{element}>(.*?)</{element}>", html, re.DOTALL)
         return " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(it.encode()).digest()).decode()}'" for it in found)
-    return (f"default-src 'none'; script-src {hashes('script')}; style-src {hashes('style')}; connect-src 'self'; "
-            "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+
+    return (
+        f"default-src 'none'; script-src {hashes('script')}; style-src {hashes('style')}; connect-src 'self'; "
+        "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
 
 
 class Mock(ThreadingHTTPServer):
@@ -61,10 +74,18 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_) -> None:
         pass
 
-    def answer(self, status: int, body: object, kind: str = "application/json", more: dict[str, str] | None = None) -> None:
+    def answer(
+        self, status: int, body: object, kind: str = "application/json", more: dict[str, str] | None = None
+    ) -> None:
         data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
         self.send_response(status)
-        headers = {"Content-Type": kind, "Content-Length": str(len(data)), "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", **(more or {})}
+        headers = {
+            "Content-Type": kind,
+            "Content-Length": str(len(data)),
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+            **(more or {}),
+        }
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
@@ -80,13 +101,18 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path, name = self.path.split("?")[0], self.server.scenario
         if path == "/":
-            html = PAGE.read_text()
+            html = page()
             self.answer(200, html, "text/html; charset=utf-8", {"Content-Security-Policy": policy(html)})
         elif name == "locked" and not self.acts:
             message = "the token is not known" if "Authorization" in self.headers else "a token is needed"
             self.refuse(401, "denied", message, "send `Authorization: Bearer TOKEN`, with a token of `--token-file`")
         elif name == "forbidden":
-            self.refuse(403, "denied", "this page is for user 1000 and root, not for user 33", "`millpond web --token-file FILE` lets others in")
+            self.refuse(
+                403,
+                "denied",
+                "this page is for user 1000 and root, not for user 33",
+                "`millpond web --token-file FILE` lets others in",
+            )
         elif path == "/api/v1/whoami":
             self.answer(200, {"sees": "everything", "actions": self.acts, "user": 0})
         elif path == "/api/v1/events":
@@ -107,14 +133,21 @@ class Handler(BaseHTTPRequestHandler):
         while True:
             name = self.server.scenario
             if name == "away":
-                self.say("pond", {"state": "away", "since_unix_ms": int(time.time() * 1000), "reason": "nobody listens at /run/millpond/pond.sock"})
+                self.say(
+                    "pond",
+                    {
+                        "state": "away",
+                        "since_unix_ms": int(time.time() * 1000),
+                        "reason": "nobody listens at /run/millpond/pond.sock",
+                    },
+                )
             else:
                 if told in (None, "away"):
                     self.say("pond", {"state": "up", "since_unix_ms": int(time.time() * 1000), "reason": None})
                 self.say("overview", scenarios.overview(name))
             told = name
             with self.server.changed:
-                self.server.changed.wait_for(lambda: self.server.scenario != told, timeout=1.0)
+                self.server.changed.wait(timeout=1.0)
 
     def say(self, kind: str, data: object) -> None:
         self.wfile.write(f"event: {kind}\ndata: {json.dumps(data)}\n\n".encode())
@@ -126,7 +159,12 @@ class Handler(BaseHTTPRequestHandler):
             self.server.turn_to(self.path.rsplit("/", 1)[1])
             self.answer(200, {})
         elif not self.acts:
-            self.refuse(403, "denied", "an action needs a token that allows it", "send `Authorization: Bearer TOKEN`, with a token of `--actions-token-file`")
+            self.refuse(
+                403,
+                "denied",
+                "an action needs a token that allows it",
+                "send `Authorization: Bearer TOKEN`, with a token of `--actions-token-file`",
+            )
         else:
             self.server.posted.append({"path": self.path, "body": json.loads(body or b"{}")})
             self.answer(200, {})

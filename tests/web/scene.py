@@ -33,9 +33,11 @@ MIB = 1 << 20
 class Scene:
     """A pond of its own with all of its processes; `end` leaves nothing behind."""
 
-    def __init__(self, built: str | os.PathLike[str], unit: int = 16 * MIB, parent: str | None = None) -> None:
+    def __init__(self, built: str | os.PathLike[str], unit: int = 16 * MIB, folder: str | None = None) -> None:
         self.built, self.unit = pathlib.Path(built).resolve(), unit
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="millpond-scene-", dir=parent))
+        self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="millpond-scene-"))
+        # One that is there already is somebody else's.
+        self.folder.mkdir(mode=0o700, exist_ok=folder is None)
         self.children: list[subprocess.Popen] = []
         self.keeper: subprocess.Popen | None = None
         self.web: subprocess.Popen | None = None
@@ -52,18 +54,36 @@ class Scene:
         tokens = self.folder / "tokens"
         tokens.touch(mode=0o600)
         tokens.write_text(self.token + "\n")
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("MILLPOND_") and name != "LD_PRELOAD"}
+        clean = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("MILLPOND_") and name != "LD_PRELOAD"
+        }
         self.environment = clean | {
-            "MILLPOND_RUNTIME_DIR": str(self.folder / "run"), "MILLPOND_CONFIG": str(self.folder / "config.toml"), "MILLPOND_SOFT_DIR": str(self.folder / "gpu"),
-            "MILLPOND_SOFT_MEMORY": str(64 * unit), "MILLPOND_SOFT_CONTEXT_BYTES": str(unit // 8), "MILLPOND_DRIVER": "soft", "MILLPOND_PRELOAD": str(self.built / "libmillpond_preload.so"),
-            "PYTHONPATH": str(self.folder / "package"), "PYTHONDONTWRITEBYTECODE": "1", "XDG_STATE_HOME": str(self.folder / "state"),
+            "MILLPOND_RUNTIME_DIR": str(self.folder / "run"),
+            "MILLPOND_CONFIG": str(self.folder / "config.toml"),
+            "MILLPOND_SOFT_DIR": str(self.folder / "gpu"),
+            "MILLPOND_SOFT_MEMORY": str(64 * unit),
+            "MILLPOND_SOFT_CONTEXT_BYTES": str(unit // 8),
+            "MILLPOND_DRIVER": "soft",
+            "MILLPOND_PRELOAD": str(self.built / "libmillpond_preload.so"),
+            "PYTHONPATH": str(self.folder / "package"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "XDG_STATE_HOME": str(self.folder / "state"),
         }
 
     # -- programs --
 
     def millpond(self, *words: str, check: bool = True) -> str:
         """Runs a command to its end, and returns what it prints."""
-        done = subprocess.run([self.built / "millpond", *words], env=self.environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        done = subprocess.run(
+            [self.built / "millpond", *words],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
         if check and done.returncode:
             raise RuntimeError(f"millpond {' '.join(words)}: {done.stderr.strip()}")
         return done.stdout
@@ -74,7 +94,9 @@ class Scene:
     def serve(self) -> None:
         """Starts a pond, and waits until its driver has answered."""
         log = open(self.folder / "log", "ab")
-        self.keeper = subprocess.Popen([self.built / "millpond", "serve"], env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self.keeper = subprocess.Popen(
+            [self.built / "millpond", "serve"], env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
         log.close()
         deadline = time.monotonic() + PATIENCE
         while not self.is_ready():
@@ -89,12 +111,27 @@ class Scene:
     def open_web(self, *flags: str, port: int = 0) -> str:
         """Starts the web service; returns the page's address."""
         log = open(self.folder / "web.log", "ab")
-        self.web = subprocess.Popen([self.built / "millpond-web", "--listen", f"127.0.0.1:{port}", "--actions-token-file", self.folder / "tokens", *flags], env=self.environment,
-                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
+        self.web = subprocess.Popen(
+            [
+                self.built / "millpond-web",
+                "--listen",
+                f"127.0.0.1:{port}",
+                "--actions-token-file",
+                self.folder / "tokens",
+                *flags,
+            ],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
         log.close()
         line = self.web.stdout.readline().strip()
         if not line.startswith("http://"):
-            raise RuntimeError(f"the web service does not say its address, but '{line}': {(self.folder / 'web.log').read_text()}")
+            raise RuntimeError(
+                f"the web service does not say its address, but '{line}': {(self.folder / 'web.log').read_text()}"
+            )
         return line
 
     def close_web(self, number: int = signal.SIGTERM) -> None:
@@ -157,13 +194,37 @@ class Scene:
         self.load("embedder", "2026-11", 3, changed=())
         self.act("canary", ["attach", "llama@v1"])
         self.load("llama", "v2", 12, changed=(9, 10, 11))
-        self.act("publisher", *[["publish", name, int(size * unit)] for name, size in (
-            ("vectors/wiki", 6), ("acts/layer12", 3), ("acts/layer24", 3), ("rl/rollout-b", 2), ("prompts/batch", 1), ("public/tokenizer", .5), ("eval/suite", 1.5), ("lora/finance", .75), ("lora/law", .75))])
+        self.act(
+            "publisher",
+            *[
+                ["publish", name, int(size * unit)]
+                for name, size in (
+                    ("vectors/wiki", 6),
+                    ("acts/layer12", 3),
+                    ("acts/layer24", 3),
+                    ("rl/rollout-b", 2),
+                    ("prompts/batch", 1),
+                    ("public/tokenizer", 0.5),
+                    ("eval/suite", 1.5),
+                    ("lora/finance", 0.75),
+                    ("lora/law", 0.75),
+                )
+            ],
+        )
         for number in range(4):
-            self.act(f"engine-{number}", ["attach", "llama"], *([["get", "acts/layer12"], ["get", "acts/layer24"]] if number < 2 else []), ["get", "public/tokenizer"])
+            self.act(
+                f"engine-{number}",
+                ["attach", "llama"],
+                *([["get", "acts/layer12"], ["get", "acts/layer24"]] if number < 2 else []),
+                ["get", "public/tokenizer"],
+            )
         self.act("search", ["attach", "embedder"], ["get", "vectors/wiki"])
         self.act("trainer", ["create", "rl/rollout-a", 2 * unit], ["get", "rl/rollout-b"])
-        self.kv = self.act("kv-engine", ["reserve", "serving", "llama/kv", 16 * unit, unit // 4, 32], ["reserve", "serving", "embedder/kv", 8 * unit, unit // 4, 8])
+        self.kv = self.act(
+            "kv-engine",
+            ["reserve", "serving", "llama/kv", 16 * unit, unit // 4, 32],
+            ["reserve", "serving", "embedder/kv", 8 * unit, unit // 4, 8],
+        )
         self.tell(self.kv, ["uncommit", 1, 5, 8])
         self.act("finetune", ["allocate", 3 * unit], ["allocate", unit], group="training")
 
@@ -172,7 +233,11 @@ class Scene:
         path = self.folder / f"{model}-{tag}.safetensors"
         header, size = {}, self.unit
         for number in range(units):
-            header[f"layers.{number}.weight"] = {"dtype": "BF16", "shape": [size // 8192, 4096], "data_offsets": [number * size, (number + 1) * size]}
+            header[f"layers.{number}.weight"] = {
+                "dtype": "BF16",
+                "shape": [size // 8192, 4096],
+                "data_offsets": [number * size, (number + 1) * size],
+            }
         text = json.dumps(header).encode()
         text += b" " * (-len(text) % 8)
         with open(path, "wb") as file:
@@ -188,6 +253,7 @@ class Scene:
 
 # -- a process of the scene --
 
+
 def actor(name: str) -> None:
     """Does what each line tells it and keeps everything, until nobody tells it anything more."""
     kept: list = []
@@ -199,6 +265,7 @@ def actor(name: str) -> None:
                 continue
             if pond is None:
                 import millpond
+
                 pond = millpond.Pond(program=name)
             carry_out(pond, kept, verb, *words)
         print("ready", flush=True)
@@ -223,9 +290,8 @@ def carry_out(pond, kept: list, verb: str, *words) -> None:
         kept.append(cache)
     elif verb in ("commit", "uncommit"):
         getattr(kept[words[0]], verb)(range(words[1], words[2]))
-    elif verb == "let_go":
-        kept.clear()
-        pond.flush()
+    elif verb == "trim":
+        kept[words[0]].trim()
     else:
         raise ValueError(verb)
 
@@ -234,7 +300,12 @@ def allocate(size: int) -> None:
     """As any CUDA program does."""
     cuda = ctypes.CDLL("libcuda.so.1")
     context, pointer = ctypes.c_void_p(), ctypes.c_uint64()
-    for call, arguments in (("cuInit", (0,)), ("cuDevicePrimaryCtxRetain", (ctypes.byref(context), 0)), ("cuCtxSetCurrent", (context,)), ("cuMemAlloc_v2", (ctypes.byref(pointer), ctypes.c_size_t(size)))):
+    for call, arguments in (
+        ("cuInit", (0,)),
+        ("cuDevicePrimaryCtxRetain", (ctypes.byref(context), 0)),
+        ("cuCtxSetCurrent", (context,)),
+        ("cuMemAlloc_v2", (ctypes.byref(pointer), ctypes.c_size_t(size))),
+    ):
         answer = getattr(cuda, call)(*arguments)
         if answer:
             raise RuntimeError(f"{call} answers {answer}")

@@ -17,12 +17,31 @@ import time
 import urllib.error
 import urllib.request
 
-FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         "--hide-scrollbars", "--force-color-profile=srgb", "--font-render-hinting=none"]
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--force-color-profile=srgb",
+    "--font-render-hinting=none",
+]
 PATIENCE = 20.0
 """Nothing takes so long unless it does not come."""
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015"}
+KEYS = {
+    "Tab": "\ue004",
+    "Enter": "\ue007",
+    "Escape": "\ue00c",
+    "Left": "\ue012",
+    "Up": "\ue013",
+    "Right": "\ue014",
+    "Down": "\ue015",
+}
 
 
 class DriverError(Exception):
@@ -36,7 +55,9 @@ class Browser:
         self.profile = tempfile.mkdtemp(prefix="millpond-browser-")
         self.log = open(os.path.join(self.profile, "chromedriver.log"), "w+", encoding="utf-8")
         # A process group of its own: it is ended as a whole, whatever the browser has started.
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True)
+        self.driver = subprocess.Popen(
+            ["chromedriver", "--port=0"], stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True
+        )
         self.session = ""
         try:
             self.port = self._port()
@@ -61,7 +82,9 @@ class Browser:
 
     def _ask(self, method: str, path: str, body: object | None = None) -> object:
         data = None if method == "GET" else json.dumps(body or {}).encode()
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, {"Content-Type": "application/json"}, method=method)
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}{path}", data, {"Content-Type": "application/json"}, method=method
+        )
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:
                 return json.load(answer)["value"]
@@ -109,16 +132,32 @@ class Browser:
     def point(self, x: float, y: float) -> None:
         """Moves the pointer to a place of the window."""
         move = {"type": "pointerMove", "duration": 0, "x": round(x), "y": round(y), "origin": "viewport"}
-        self.ask("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [move]}]})
+        self.ask(
+            "POST",
+            "/actions",
+            {
+                "actions": [
+                    {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [move]}
+                ]
+            },
+        )
 
     def cdp(self, command: str, **parameters: object) -> dict:
         return self.ask("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def size(self, width: int, height: int, scale: float = 1, mobile: bool = False) -> None:
-        self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=mobile)
+        self.cdp(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=mobile
+        )
 
     def scheme(self, name: str) -> None:
-        self.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}, {"name": "prefers-reduced-motion", "value": "reduce"}])
+        self.cdp(
+            "Emulation.setEmulatedMedia",
+            features=[
+                {"name": "prefers-color-scheme", "value": name},
+                {"name": "prefers-reduced-motion", "value": "reduce"},
+            ],
+        )
 
     def picture(self, path: str | os.PathLike[str], whole: bool = False) -> None:
         """Saves what the window shows, or the whole page, as PNG."""

@@ -26,7 +26,7 @@ mod readings;
 mod samples;
 mod tensors;
 
-pub use card::{Card, CardProcess, DeviceParts, Segment, SegmentKind, SharedSlab};
+pub use card::{Card, DeviceParts, Segment, SegmentKind, SharedSlab};
 pub use collector::{Collector, Options};
 pub use history::{History, Series};
 pub use names::Names;

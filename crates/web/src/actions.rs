@@ -60,7 +60,8 @@ impl Actor {
 /// What a request says, in JSON. A form of another site cannot send that without being asked.
 async fn said<T: DeserializeOwned>(request: Request) -> Result<T, Refusal> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    if !kind.is_some_and(|kind| kind.split(';').next() == Some("application/json")) {
+    let kind = kind.and_then(|kind| kind.split(';').next());
+    if kind.map(str::trim) != Some("application/json") {
         return Err(Refusal::new(ErrorKind::Invalid, "an action is JSON")
             .hint("send `Content-Type: application/json`")
             .status(StatusCode::UNSUPPORTED_MEDIA_TYPE));

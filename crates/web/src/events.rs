@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
-use millpond::Events;
+use millpond::{Events, PondId};
 use millpond_view::Event;
 
 use crate::collect::{Place, Watched};
@@ -17,8 +17,8 @@ const KEPT: usize = 1000;
 const TOGETHER: Duration = Duration::from_millis(50);
 /// So many are told at once.
 const AT_ONCE: usize = 500;
-/// How long a wait lasts before it begins again.
-const WAIT: Duration = Duration::from_secs(60);
+/// How long a wait lasts before it is asked whether the pond is still the same one.
+const WAIT: Duration = Duration::from_secs(1);
 /// Before a pond that is away is asked again.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -33,6 +33,10 @@ impl Ring {
         kept.iter().filter(|event| event.sequence >= sequence).cloned().collect()
     }
 
+    fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn add(&self, events: &[Event]) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend(events.iter().cloned());
@@ -41,14 +45,21 @@ impl Ring {
     }
 }
 
+/// How far a pond's events were heard. Another pond in the same folder counts from one again.
+#[derive(Debug, Default)]
+struct Heard {
+    pond: Option<PondId>,
+    last: u64,
+}
+
 /// Starts the thread.
 pub fn start(place: Place, watched: Arc<Watched>) -> std::io::Result<Arc<Ring>> {
     let ring = Arc::new(Ring::default());
     let kept = Arc::clone(&ring);
     let hear = move || {
-        let mut next = 1;
+        let mut heard = Heard::default();
         loop {
-            if let Err(error) = follow(&place, &watched, &kept, &mut next) {
+            if let Err(error) = follow(&place, &watched, &kept, &mut heard) {
                 tracing::debug!("no events: {error}");
             }
             std::thread::sleep(PAUSE);
@@ -58,22 +69,41 @@ pub fn start(place: Place, watched: Arc<Watched>) -> std::io::Result<Arc<Ring>> 
     Ok(ring)
 }
 
-fn follow(place: &Place, watched: &Watched, ring: &Ring, next: &mut u64) -> millpond::Result<()> {
-    let mut events = {
-        let (pond, _) = place.connect()?;
-        // It has a connection of its own; the other one goes.
-        pond.events(*next)?
-    };
+fn follow(
+    place: &Place,
+    watched: &Watched,
+    ring: &Ring,
+    heard: &mut Heard,
+) -> millpond::Result<()> {
+    let (pond, _) = place.connect()?;
+    let now = pond.status()?.pond;
+    if heard.pond.is_some_and(|before| before != now) {
+        ring.clear();
+        heard.last = 0;
+    }
+    heard.pond = Some(now);
+    let mut events = pond.events(heard.last.saturating_add(1))?;
+    // The events have a connection of their own.
+    drop(pond);
     loop {
         let batch = gather(&mut events)?;
-        let Some(last) = batch.last() else { continue };
-        *next = last.sequence.saturating_add(1);
-        ring.add(&batch);
-        watched.hub.publish(&live::event("events", &batch));
-        if watched.hub.readers() > 0 {
-            watched.wake();
+        if let Some(last) = batch.last() {
+            heard.last = last.sequence;
+            ring.add(&batch);
+            watched.hub.publish(&live::event("events", &batch));
+            if watched.hub.readers() > 0 {
+                watched.wake();
+            }
+        } else if is_another(watched, now) {
+            return Ok(());
         }
     }
+}
+
+/// Whether the folder has another pond by now: a connection that waits would wait for a number that is far away.
+fn is_another(watched: &Watched, pond: PondId) -> bool {
+    let known = watched.known();
+    known.seen.as_ref().is_some_and(|seen| *seen.overview.status.pond != pond)
 }
 
 /// What comes now, with what follows at once.

@@ -5,8 +5,35 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// The page as it is sent.
-pub const HTML: &str = include_str!("../page/index.html");
+/// The page as it is sent: one document, with everything that it needs. The parts of its script are one script, in
+/// this order.
+pub const HTML: &str = concat!(
+    include_str!("../page/head.html"),
+    "<style>\n",
+    include_str!("../page/style.css"),
+    "</style>\n",
+    include_str!("../page/body.html"),
+    "<script>\n",
+    include_str!("../page/script/state.js"),
+    include_str!("../page/script/tools.js"),
+    include_str!("../page/script/kinds.js"),
+    include_str!("../page/script/layout.js"),
+    include_str!("../page/script/map.js"),
+    include_str!("../page/script/history.js"),
+    include_str!("../page/script/inspector.js"),
+    include_str!("../page/script/table.js"),
+    include_str!("../page/script/models.js"),
+    include_str!("../page/script/tensors.js"),
+    include_str!("../page/script/groups.js"),
+    include_str!("../page/script/processes.js"),
+    include_str!("../page/script/events.js"),
+    include_str!("../page/script/answers.js"),
+    include_str!("../page/script/picture.js"),
+    include_str!("../page/script/connection.js"),
+    include_str!("../page/script/actions.js"),
+    include_str!("../page/script/keys.js"),
+    "</script>\n</body>\n</html>\n",
+);
 
 /// What a browser may do with the page: run and apply what is in it, by its hash, and ask this server.
 /// Nothing of a name that gets into it can be a script, a style or a request.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Readings;
 
-pub use parts::{CardProcess, DeviceParts, SharedSlab};
+pub use parts::{DeviceParts, SharedSlab};
 
 /// Fewer digits of a UUID name nobody.
 const LEAST_DIGITS: usize = 4;
