@@ -127,15 +127,21 @@ fn who_sees_only_their_own_sees_the_rest_as_others() {
 }
 
 #[test]
-fn a_card_is_called_by_index_or_uuid() {
+fn a_card_is_found_by_index_or_uuid() {
     let card = full().card();
+    let mut other = full();
+    other.device.index = 1;
+    other.device.device = Text(millpond::GpuUuid([0x12; 16]));
+    let cards = [card.clone(), other.card()];
     let bare = card.device.strip_prefix("GPU-").unwrap().to_uppercase();
-    for text in ["0", "gpu0", "GPU0", &card.device, &bare] {
-        assert!(card.is_called(text), "{text}");
+    for text in ["0", "gpu0", "cuda:0", &card.device, &bare, "GPU-0707", "0707"] {
+        assert_eq!(Card::find(&cards, text), Some(&card), "{text}");
     }
-    for text in ["1", "gpu1", "gpu", "", "GPU-00000000-0000-0000-0000-000000000000"] {
-        assert!(!card.is_called(text), "{text}");
+    assert_eq!(Card::find(&cards, "1212"), Some(&cards[1]), "no GPU has this index");
+    for text in ["2", "gpu", "GPU-", "", "GPU-00", "GPU-00000000-0000-0000-0000-000000000000"] {
+        assert_eq!(Card::find(&cards, text), None, "{text}");
     }
+    assert_eq!(Card::find(&[card.clone(), card.clone()], "GPU-0707"), None, "more than one");
 }
 
 #[test]
