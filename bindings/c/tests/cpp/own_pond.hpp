@@ -99,6 +99,8 @@ public:
     /// As kill -9 of both at once, which loses everything.
     void kill_everything(const millpond::pond &pond) {
         const auto status = pond.status();
+        // Either would start the other again.
+        kill(static_cast<pid_t>(status.daemon_pid), SIGSTOP);
         kill(static_cast<pid_t>(status.keeper_pid), SIGKILL);
         kill(static_cast<pid_t>(status.daemon_pid), SIGKILL);
         int code = 0;
