@@ -122,9 +122,9 @@ public:
     }
 
     /// A connection of this process. The driver is the one that the pond has.
-    [[nodiscard]] millpond::pond connect() const {
+    [[nodiscard]] millpond::pond connect(millpond::pond_options options = {}) const {
         use();
-        return millpond::pond::connect(millpond::pond_options().runtime_dir(runtime_dir()));
+        return millpond::pond::connect(options.runtime_dir(runtime_dir()));
     }
 
     /// Sets this process's environment to the pond's.
