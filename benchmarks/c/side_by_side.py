@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Create, get and free through the C library beside the Rust client, in one run.
+"""Create, get and free through the C library and the C++ header beside the Rust client, in one run.
 
     side_by_side.py --built target/release [--library target/native/libmillpond.so] --out result.json [--program NAME=PATH ...]
 
@@ -34,12 +34,14 @@ work = pathlib.Path(tempfile.mkdtemp())
 (work / "lib").mkdir()
 for name in ("libmillpond.so", "libmillpond.so.0"):
     (work / "lib" / name).symlink_to(library)
-subprocess.run(
-    ["cc", "-O2", "-std=c11", f"-I{root}/bindings/c/include", root / "benchmarks/c/create_get_free.c", "-o", work / "c",
-     f"-L{work}/lib", "-lmillpond", f"-Wl,-rpath,{work}/lib"],
-    check=True,
-)  # fmt: skip
-programs = {"rust": built / "examples/create_get_free", "rust_again": built / "examples/create_get_free", "c": work / "c"}
+for compiler, standard, source, name in (("cc", "c11", "create_get_free.c", "c"), ("c++", "c++17", "create_get_free.cpp", "cpp")):
+    subprocess.run(
+        [compiler, "-O2", f"-std={standard}", f"-I{root}/bindings/c/include", root / "benchmarks/c" / source, "-o", work / name,
+         f"-L{work}/lib", "-lmillpond", f"-Wl,-rpath,{work}/lib"],
+        check=True,
+    )  # fmt: skip
+rust = built / "examples/create_get_free"
+programs = {"rust": rust, "rust_again": rust, "c": work / "c", "cpp": work / "cpp"}
 programs.update(dict(one.split("=", 1) for one in arguments.program))
 
 environment = dict(os.environ, MILLPOND_RUNTIME_DIR=str(work / "run"))

@@ -70,7 +70,8 @@ pub extern "C" fn millpond_model_attach(
     })
 }
 
-/// Another handle of the same version, with the same addresses. A refresh of one leaves the other as it is. Free it with millpond_model_free().
+/// Another handle of the same version, with the same addresses. A refresh of one leaves the other as it is. Free it with
+/// millpond_model_free().
 ///
 /// Threads: any. Fork: a model of the parent is refused in the child.
 #[unsafe(no_mangle)]
