@@ -39,7 +39,7 @@ pub(crate) fn tensor_info(number: u128, name: &str, user: u32, bytes: u64) -> Te
         tensor: TensorId(uuid(number)),
         name: TensorName::new(name).ok(),
         dtype: Dtype::U8,
-        shape: Shape::new(&[1]).unwrap(),
+        shape: Shape::new([1]).unwrap(),
         device: GPU,
         bytes,
         state: TensorState::Ready,

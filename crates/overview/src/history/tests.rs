@@ -118,7 +118,7 @@ fn a_clock_that_jumps_moves_labels_only() {
 fn the_smallest_holders_are_one_and_nothing_is_lost() {
     let mut history = History::new();
     let one = card(GIB, 100);
-    history.record(0, 0, &[one.clone()]);
+    history.record(0, 0, std::slice::from_ref(&one));
     let series = history.series(&device(), HOUR, 10).unwrap();
     assert_eq!(series.holders.len(), MOST_HOLDERS);
     let used: u64 =
