@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Create, get and free through the C library beside the Rust client, in one run.
+"""Create, get and free through the C library and the C++ header beside the Rust client, in one run.
 
-    side_by_side.py --built target/release --out result.json [--program NAME=COMMAND ...]
+    side_by_side.py --built target/release [--library target/native/libmillpond.so] --out result.json [--program NAME=PATH ...]
 
 Each program runs several times in turn against one pond on this machine's driver (MILLPOND_DRIVER). The Rust client runs twice
 in each round: how far it is from itself is the spread that others are judged by.
@@ -20,6 +20,7 @@ import time
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--built", required=True, type=pathlib.Path, help="folder with millpond, libmillpond.so and examples/")
+parser.add_argument("--library", type=pathlib.Path, help="libmillpond.so, where it is not in that folder")
 parser.add_argument("--out", required=True, type=pathlib.Path)
 parser.add_argument("--runs", type=int, default=7)
 parser.add_argument("--rounds", type=int, default=2000)
@@ -28,16 +29,19 @@ arguments = parser.parse_args()
 
 root = pathlib.Path(__file__).resolve().parents[2]
 built = arguments.built.resolve()
+library = (arguments.library or built / "libmillpond.so").resolve()
 work = pathlib.Path(tempfile.mkdtemp())
 (work / "lib").mkdir()
 for name in ("libmillpond.so", "libmillpond.so.0"):
-    (work / "lib" / name).symlink_to(built / "libmillpond.so")
-subprocess.run(
-    ["cc", "-O2", "-std=c11", f"-I{root}/bindings/c/include", root / "benchmarks/c/create_get_free.c", "-o", work / "c",
-     f"-L{work}/lib", "-lmillpond", f"-Wl,-rpath,{work}/lib"],
-    check=True,
-)  # fmt: skip
-programs = {"rust": built / "examples/create_get_free", "rust_again": built / "examples/create_get_free", "c": work / "c"}
+    (work / "lib" / name).symlink_to(library)
+for compiler, standard, source, name in (("cc", "c11", "create_get_free.c", "c"), ("c++", "c++17", "create_get_free.cpp", "cpp")):
+    subprocess.run(
+        [compiler, "-O2", f"-std={standard}", f"-I{root}/bindings/c/include", root / "benchmarks/c" / source, "-o", work / name,
+         f"-L{work}/lib", "-lmillpond", f"-Wl,-rpath,{work}/lib"],
+        check=True,
+    )  # fmt: skip
+rust = built / "examples/create_get_free"
+programs = {"rust": rust, "rust_again": rust, "c": work / "c", "cpp": work / "cpp"}
 programs.update(dict(one.split("=", 1) for one in arguments.program))
 
 environment = dict(os.environ, MILLPOND_RUNTIME_DIR=str(work / "run"))
@@ -73,7 +77,7 @@ for what in ("create_get_free_ns", "get_again_ns"):
     own = [one / other for one, other in zip(medians["rust_again"][what], medians["rust"][what])]
     rows[what] = {"median_ns": values, "to_rust": ratios, "rust_to_itself": [min(own), max(own)], "runs": {n: medians[n][what] for n in programs}}
 stripped = work / "stripped.so"
-subprocess.run(["strip", "-o", stripped, built / "libmillpond.so"], check=True)
+subprocess.run(["strip", "-o", stripped, library], check=True)
 result = {
     "driver": environment.get("MILLPOND_DRIVER", "cuda"),
     "machine": platform.machine(),

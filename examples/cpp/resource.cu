@@ -1,4 +1,4 @@
-// The pond behind thrust: its vectors and the scratch memory of its algorithms are memory of the pond.
+// Numbers in memory of the pond, made, sorted and added up by thrust.
 #include <millpond/millpond.hpp>
 #include <millpond/memory_resource.hpp>
 

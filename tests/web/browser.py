@@ -805,7 +805,8 @@ def what_is_wrong_is_said_first(page: Page, server: mock.Mock) -> None:
     )
     server.turn_to("demo")
     page.browser.until(
-        "return document.getElementById('a-wrong').textContent.startsWith('Nothing is wrong')", what="it is over"
+        "return document.getElementById('a-wrong').textContent.startsWith('1 problem')",
+        what="what is over goes, and the death of a host is remembered for an hour",
     )
 
 

@@ -11,8 +11,8 @@ use crate::pond::millpond_pond;
 use crate::result::ResultNumber;
 use crate::tensor_types::{millpond_tensor_info, millpond_tensor_spec};
 
-/// Is called when the pond says that nobody has adopted memory any more, in a thread of this library; and before millpond_tensor_adopt() answers
-/// with a failure. Neither a C++ exception nor longjmp() may leave it.
+/// Is called when the pond says that nobody has adopted memory any more, in a thread of this library; and before
+/// millpond_tensor_adopt() answers with a failure. Neither a C++ exception nor longjmp() may leave it.
 pub type millpond_release = Option<extern "C" fn(user_data: *mut c_void)>;
 
 /// What ends when the pond is done with the memory.
@@ -36,10 +36,11 @@ impl Drop for Owner {
     }
 }
 
-/// Makes a tensor of memory that this process has on a GPU, without a copy; it begins at `data`, in C order. Of the spec `name`, `dtype`, `shape`
-/// and `audience` count. It waits for the work of the CUDA context, and the tensor is ready at once. How the memory was made decides how it is
-/// shared: a mapped `cuMemCreate` allocation and a pool that can be exported survive this process, memory of `cuMemAlloc` does not
-/// (`info->survives`). The memory must stay until `release` is called, which may be NULL for memory that always stays.
+/// Makes a tensor of memory that this process has on a GPU, without a copy; it begins at `data`, in C order. Of the
+/// spec `name`, `dtype`, `shape` and `audience` count. It waits for the work of the CUDA context, and the tensor is
+/// ready at once. How the memory was made decides how it is shared: a mapped `cuMemCreate` allocation and a pool that
+/// can be exported survive this process, memory of `cuMemAlloc` does not (`info->survives`). The memory must stay
+/// until `release` is called, which may be NULL for memory that always stays.
 ///
 /// Threads: any. Fork: the parent's memory is not the child's to adopt.
 #[unsafe(no_mangle)]

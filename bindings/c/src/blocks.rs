@@ -58,7 +58,8 @@ impl Handed {
     }
 }
 
-/// The table that hands out the blocks of a cache. There is one at a time, and no block may be committed by its number. Free it with millpond_blocks_free().
+/// The table that hands out the blocks of a cache. There is one at a time, and no block may be committed by its
+/// number. Free it with millpond_blocks_free().
 ///
 /// Threads: any. Fork: a cache of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -96,8 +97,8 @@ pub extern "C" fn millpond_blocks_take(
     })
 }
 
-/// Gives `count` blocks back. Work that `stream` has queued so far may use them until it is done; NULL is the legacy default stream. If one of them was not taken, or is named
-/// twice, none is given back.
+/// Gives `count` blocks back. Work that `stream` has queued so far may use them until it is done; NULL is the legacy
+/// default stream. If one of them was not taken, or is named twice, none is given back.
 ///
 /// Threads: any. Fork: blocks of the parent are refused in the child.
 #[unsafe(no_mangle)]
@@ -116,7 +117,8 @@ pub extern "C" fn millpond_blocks_give(
     })
 }
 
-/// How many blocks nobody has taken, and how many of them can be taken without a call of the driver. Either output may be NULL.
+/// How many blocks nobody has taken, and how many of them can be taken without a call of the driver. Either output
+/// may be NULL.
 ///
 /// Threads: any. Fork: blocks of the parent are refused in the child.
 #[unsafe(no_mangle)]

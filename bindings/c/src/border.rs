@@ -92,7 +92,8 @@ impl Text {
         if self.0.is_null() {
             return Ok(None);
         }
-        // SAFETY: it came from C, whose contract is that it is NULL or ends with a zero byte and stays as it is during the call.
+        // SAFETY: it came from C, whose contract is that it is NULL or ends with a zero byte and stays as it is
+        // during the call.
         let text = unsafe { CStr::from_ptr(self.0) };
         match text.to_str() {
             Ok(text) => Ok(Some(text)),

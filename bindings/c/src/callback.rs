@@ -8,9 +8,9 @@ use crate::border::Answer;
 use crate::cancel;
 use crate::failure::Failure;
 
-/// Is told how far something is, in the calling thread. Anything but zero ends it: the call answers MILLPOND_CANCELLED,
-/// unless it was complete already.
-/// It may call this library. It must return: neither a C++ exception nor longjmp() may leave it.
+/// Is told how far something is, in the calling thread. Anything but zero ends it: the call answers
+/// MILLPOND_CANCELLED, unless it was complete already. It may call this library. It must return: neither a C++
+/// exception nor longjmp() may leave it.
 pub type millpond_progress =
     Option<extern "C" fn(done: u64, total: u64, user_data: *mut c_void) -> u32>;
 

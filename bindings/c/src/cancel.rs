@@ -45,8 +45,8 @@ pub extern "C" fn millpond_cancel_new(cancel: Out<'_, *mut millpond_cancel>) -> 
     })
 }
 
-/// Ends every call that runs under this cancel, and every later one: each answers MILLPOND_CANCELLED within about a tenth of a second.
-/// There is no way back; make another one.
+/// Ends every call that runs under this cancel, and every later one: each answers MILLPOND_CANCELLED within about a
+/// tenth of a second. There is no way back; make another one.
 ///
 /// Threads: any, at any time. Not in a signal handler. Fork: works in the child, for calls of the child.
 #[unsafe(no_mangle)]

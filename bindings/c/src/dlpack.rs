@@ -194,8 +194,9 @@ fn versioned(keeper: Keeper) -> Answer<*mut DLManagedTensorVersioned> {
     Ok(Box::into_raw(Box::new(Owned { managed, extents, keeper })).cast())
 }
 
-/// Hands the tensor's memory out as a `DLManagedTensorVersioned` of DLPack 1.1. It has a part of the lease: call its `deleter` when done, in any thread. A tensor that was got
-/// read-only has the flag DLPACK_FLAG_BITMASK_READ_ONLY. On the software driver the memory is the host's, and DLPack's device is the CPU.
+/// Hands the tensor's memory out as a `DLManagedTensorVersioned` of DLPack 1.1. It has a part of the lease: call its
+/// `deleter` when done, in any thread. A tensor that was got read-only has the flag DLPACK_FLAG_BITMASK_READ_ONLY. On
+/// the software driver the memory is the host's, and DLPack's device is the CPU.
 ///
 /// Threads: any. Fork: a tensor of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -210,7 +211,8 @@ pub extern "C" fn millpond_tensor_dlpack(
     })
 }
 
-/// As millpond_tensor_dlpack(), in the structure from before DLPack 1, `DLManagedTensor`, which has no word for read-only: whoever takes it over must not write to what was got read-only.
+/// As millpond_tensor_dlpack(), in the structure from before DLPack 1, `DLManagedTensor`, which has no word for
+/// read-only: whoever takes it over must not write to what was got read-only.
 ///
 /// Threads: any. Fork: a tensor of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -255,7 +257,8 @@ unsafe extern "C" fn delete<T>(managed: *mut T) {
         return;
     }
     crate::border::quiet((), |()| {
-        // SAFETY: the structure is the first part of a box that one of the functions above made, and the caller gives it up.
+        // SAFETY: the structure is the first part of a box that one of the functions above made, and the caller gives
+        // it up.
         let owned = unsafe { Box::from_raw(managed.cast::<Owned<T>>()) };
         drop((owned.extents, owned.keeper));
     });

@@ -26,8 +26,8 @@ pub struct millpond_elastic {
     _private: [u8; 0],
 }
 
-/// A range of addresses of this process that never moves, with pages that come and go. What is not committed must not be touched: a kernel that does so
-/// faults, and the context is lost.
+/// A range of addresses of this process that never moves, with pages that come and go. What is not committed must not
+/// be touched: a kernel that does so faults, and the context is lost.
 pub struct millpond_cache {
     _private: [u8; 0],
 }
@@ -61,7 +61,8 @@ pub struct millpond_cache_spec {
     pub blocks: u64,
     /// Bytes of a block in every segment.
     pub block_bytes: u64,
-    /// Equal parts, for example the keys and the values of each layer; a commit of blocks commits them in every one. Zero: 1.
+    /// Equal parts, for example the keys and the values of each layer; a commit of blocks commits them in every one.
+    /// Zero: 1.
     pub segments: u64,
     /// Bytes of a page: 2 MiB, 16 MiB or 64 MiB. Zero: 2 MiB.
     pub granule_bytes: u64,
@@ -146,8 +147,9 @@ pub struct millpond_pressure {
     pub reserved: [u64; 4],
 }
 
-/// Is called when pages are wanted back beyond the idle ones: it uncommits what the program can do without, and answers MILLPOND_OFFER_… In a thread of this library, one at a
-/// time; it may call this library. Neither a C++ exception nor longjmp() may leave it.
+/// Is called when pages are wanted back beyond the idle ones: it uncommits what the program can do without, and
+/// answers MILLPOND_OFFER_… In a thread of this library, one at a time; it may call this library. Neither a C++
+/// exception nor longjmp() may leave it.
 pub type millpond_pressure_handler =
     Option<extern "C" fn(ask: &millpond_pressure, user_data: *mut c_void) -> OfferNumber>;
 
@@ -196,8 +198,8 @@ pub(crate) fn patience(wait_ms: u64) -> Option<Duration> {
     }
 }
 
-/// The group whose limit caches and pools share; `millpond group set NAME --limit SIZE` makes one. A program that runs under `millpond run` has caches in its own
-/// group only. Free it with millpond_elastic_free().
+/// The group whose limit caches and pools share; `millpond group set NAME --limit SIZE` makes one. A program that
+/// runs under `millpond run` has caches in its own group only. Free it with millpond_elastic_free().
 ///
 /// Threads: any. Fork: a group of the parent is of no use to the child, which opens it anew.
 #[unsafe(no_mangle)]
@@ -214,7 +216,8 @@ pub extern "C" fn millpond_elastic_open(
     })
 }
 
-/// The group's name, and whether this program's own limit pays because it runs in the group. Free the text with millpond_text_free(). `limited` may be NULL.
+/// The group's name, and whether this program's own limit pays because it runs in the group. Free the text with
+/// millpond_text_free(). `limited` may be NULL.
 ///
 /// Threads: any. Fork: works in the child.
 #[unsafe(no_mangle)]
@@ -242,9 +245,11 @@ pub extern "C" fn millpond_elastic_free(elastic: *mut millpond_elastic) -> Resul
 
 pub(crate) type Group = Arc<Elastic>;
 
-/// Reserves addresses for a cache. Costs no memory of the card; the process gets a CUDA context, if it has none. Free it with millpond_cache_free().
+/// Reserves addresses for a cache. Costs no memory of the card; the process gets a CUDA context, if it has none. Free
+/// it with millpond_cache_free().
 ///
-/// Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
+/// Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used CUDA:
+/// MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_cache_reserve(
     elastic: *const millpond_elastic,
@@ -262,7 +267,8 @@ pub extern "C" fn millpond_cache_reserve(
     })
 }
 
-/// Makes the first `blocks` blocks of each segment usable. What is usable already stays so. MILLPOND_GPU_FULL if it never fits, or not now, with who holds the rest in the message.
+/// Makes the first `blocks` blocks of each segment usable. What is usable already stays so. MILLPOND_GPU_FULL if it
+/// never fits, or not now, with who holds the rest in the message.
 ///
 /// Threads: any. Fork: a cache of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -287,7 +293,8 @@ pub extern "C" fn millpond_cache_commit_range(
     waiting(|| Ok(Reserved::of(cache)?.commit_range(blocks(first, count)?)?))
 }
 
-/// Makes everything ready for blocks, so that millpond_prepared_commit() cannot fail: for ranks that commit all together or not at all. Free it with millpond_prepared_free().
+/// Makes everything ready for blocks, so that millpond_prepared_commit() cannot fail: for ranks that commit all
+/// together or not at all. Free it with millpond_prepared_free().
 ///
 /// Threads: any. Fork: a cache of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -305,8 +312,9 @@ pub extern "C" fn millpond_cache_prepare(
     })
 }
 
-/// Ends the use of `count` blocks from `first` on. Their pages stay mapped for the next commit and are given back when somebody needs them, but never before the device has done
-/// what `stream` has queued so far; NULL is the legacy default stream.
+/// Ends the use of `count` blocks from `first` on. Their pages stay mapped for the next commit and are given back
+/// when somebody needs them, but never before the device has done what `stream` has queued so far; NULL is the legacy
+/// default stream.
 ///
 /// Threads: any. Fork: a cache of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -329,7 +337,8 @@ pub(crate) fn mark(cache: &ElasticCache, stream: *mut c_void) -> Answer<Event> {
     Ok(event)
 }
 
-/// As millpond_cache_uncommit_after(), without a stream: before a page is unmapped the whole device is waited for. Work that uses the blocks must have been submitted before this call.
+/// As millpond_cache_uncommit_after(), without a stream: before a page is unmapped the whole device is waited for.
+/// Work that uses the blocks must have been submitted before this call.
 ///
 /// Threads: any. Fork: a cache of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -341,7 +350,8 @@ pub extern "C" fn millpond_cache_uncommit(
     waiting(|| Ok(Reserved::of(cache)?.uncommit_now(blocks(first, count)?)?))
 }
 
-/// Ends the use of blocks with the step that is being prepared: they stay committed until millpond_cache_step() says that all work of the step is submitted.
+/// Ends the use of blocks with the step that is being prepared: they stay committed until millpond_cache_step() says
+/// that all work of the step is submitted.
 ///
 /// Threads: any. Fork: a cache of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -356,7 +366,8 @@ pub extern "C" fn millpond_cache_uncommit_at_step(
     })
 }
 
-/// All work of a step is submitted to `stream`, and done when the device has passed what it has queued so far; NULL is the legacy default stream.
+/// All work of a step is submitted to `stream`, and done when the device has passed what it has queued so far; NULL
+/// is the legacy default stream.
 ///
 /// Threads: any. Fork: a cache of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -379,7 +390,8 @@ pub extern "C" fn millpond_cache_step_now(cache: *const millpond_cache) -> Resul
     waiting(|| Ok(Reserved::of(cache)?.step_now()?))
 }
 
-/// Gives idle pages back to the group: at least `bytes` bytes, if there are so many. `given`, what was given back, may be NULL.
+/// Gives idle pages back to the group: at least `bytes` bytes, if there are so many. `given`, what was given back,
+/// may be NULL.
 ///
 /// Threads: any. Fork: a cache of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -394,7 +406,8 @@ pub extern "C" fn millpond_cache_trim(
     })
 }
 
-/// Where a block of a segment begins; NULL for one that does not exist, and for a handle that is no cache of this process.
+/// Where a block of a segment begins; NULL for one that does not exist, and for a handle that is no cache of this
+/// process.
 ///
 /// Threads: any. Fork: a cache of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -489,7 +502,8 @@ impl Handler {
     }
 }
 
-/// Has `handler` called when pages are wanted back beyond the idle ones, with `user_data`, until the cache is freed and a call that is under way has returned; NULL ends that.
+/// Has `handler` called when pages are wanted back beyond the idle ones, with `user_data`, until the cache is freed
+/// and a call that is under way has returned; NULL ends that.
 ///
 /// Threads: any. Fork: a cache of the parent is refused in the child.
 #[unsafe(no_mangle)]

@@ -49,8 +49,9 @@ pub struct millpond_event {
     pub reserved: [u64; 4],
 }
 
-/// Is called for each event, in the calling thread. The event is valid during the call. Anything but zero ends the round, which then answers
-/// MILLPOND_CANCELLED. It may call this library. Neither a C++ exception nor longjmp() may leave it.
+/// Is called for each event, in the calling thread. The event is valid during the call. Anything but zero ends the
+/// round, which then answers MILLPOND_CANCELLED. It may call this library. Neither a C++ exception nor longjmp() may
+/// leave it.
 pub type millpond_event_visitor =
     Option<extern "C" fn(event: &millpond_event, user_data: *mut c_void) -> u32>;
 
@@ -90,8 +91,9 @@ fn with<T>(
     }
 }
 
-/// Subscribes to what happens in the pond, from sequence number `from` on; 0 means from now on, 1 all that the pond has kept. It survives restarts of
-/// the daemon; MILLPOND_EVENT_GAP says that events in between may be missing. Free it with millpond_events_free().
+/// Subscribes to what happens in the pond, from sequence number `from` on; 0 means from now on, 1 all that the pond
+/// has kept. It survives restarts of the daemon; MILLPOND_EVENT_GAP says that events in between may be missing. Free
+/// it with millpond_events_free().
 ///
 /// Threads: any, one at a time. Fork: events of the parent are refused in the child.
 #[unsafe(no_mangle)]
@@ -111,7 +113,8 @@ pub extern "C" fn millpond_events_subscribe(
 
 /// Waits for the next event. MILLPOND_TIMEOUT if none came within that time.
 ///
-/// Threads: any, one at a time: MILLPOND_INVALID while another thread waits. Fork: events of the parent are refused in the child.
+/// Threads: any, one at a time: MILLPOND_INVALID while another thread waits. Fork: events of the parent are refused
+/// in the child.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_events_next(
     events: *const millpond_events,
@@ -131,10 +134,11 @@ pub extern "C" fn millpond_events_next(
     })
 }
 
-/// Calls `visitor` for everything that the pond has kept from the number on that was asked for, without waiting for more. A MILLPOND_EVENT_GAP at the
-/// beginning says that some before are gone.
+/// Calls `visitor` for everything that the pond has kept from the number on that was asked for, without waiting for
+/// more. A MILLPOND_EVENT_GAP at the beginning says that some before are gone.
 ///
-/// Threads: any, one at a time: MILLPOND_INVALID while another thread waits. Fork: events of the parent are refused in the child.
+/// Threads: any, one at a time: MILLPOND_INVALID while another thread waits. Fork: events of the parent are refused
+/// in the child.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_events_kept(
     events: *const millpond_events,
@@ -153,7 +157,8 @@ pub extern "C" fn millpond_events_kept(
     })
 }
 
-/// Ends a subscription. A thread that waits for an event goes on waiting; millpond_cancel_use() ends that. NULL is nothing.
+/// Ends a subscription. A thread that waits for an event goes on waiting; millpond_cancel_use() ends that. NULL is
+/// nothing.
 ///
 /// Threads: any. Fork: events of the parent are freed in the child alone.
 #[unsafe(no_mangle)]

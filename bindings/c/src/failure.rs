@@ -213,8 +213,8 @@ pub extern "C" fn millpond_error_result() -> ResultNumber {
     with_last(MILLPOND_OK.into(), |last| last.number)
 }
 
-/// What went wrong in this thread's last call that failed, in one sentence that names the thing; an empty text if none did.
-/// Never NULL. Valid until the next call of this thread that fails.
+/// What went wrong in this thread's last call that failed, in one sentence that names the thing; an empty text if
+/// none did. Never NULL. Valid until the next call of this thread that fails.
 ///
 /// Threads: each thread has its own. Fork: the child begins with the parent's.
 #[unsafe(no_mangle)]
@@ -247,8 +247,8 @@ pub extern "C" fn millpond_error_remedy() -> crate::words::RemedyNumber {
     })
 }
 
-/// A name close to the one that was not found in this thread's last failure; NULL from the first index on that has none.
-/// Valid until the next call of this thread that fails.
+/// A name close to the one that was not found in this thread's last failure; NULL from the first index on that has
+/// none. Valid until the next call of this thread that fails.
 ///
 /// Threads: each thread has its own. Fork: the child begins with the parent's.
 #[unsafe(no_mangle)]
@@ -256,8 +256,9 @@ pub extern "C" fn millpond_error_similar(index: usize) -> *const c_char {
     with_last(ptr::null(), |last| last.similar.get(index).map_or(ptr::null(), |name| name.as_ptr()))
 }
 
-/// The setting of the cap that this thread's last failure is about, for example `limits.clients_per_user`, and how much there is and
-/// may be; NULL where it is about none. `has` and `cap` may be NULL. Valid until the next call of this thread that fails.
+/// The setting of the cap that this thread's last failure is about, for example `limits.clients_per_user`, and how
+/// much there is and may be; NULL where it is about none. `has` and `cap` may be NULL. Valid until the next call of
+/// this thread that fails.
 ///
 /// Threads: each thread has its own. Fork: the child begins with the parent's.
 #[unsafe(no_mangle)]
@@ -273,7 +274,8 @@ pub extern "C" fn millpond_error_limit(
     })
 }
 
-/// How many holders this thread's last failure names: who has the memory of a full GPU, or who uses a tensor that was not deleted.
+/// How many holders this thread's last failure names: who has the memory of a full GPU, or who uses a tensor that was
+/// not deleted.
 ///
 /// Threads: each thread has its own. Fork: the child begins with the parent's.
 #[unsafe(no_mangle)]

@@ -31,8 +31,8 @@ extern "C" fn after() {
 pub(crate) fn watch() {
     static WATCHED: OnceLock<()> = OnceLock::new();
     WATCHED.get_or_init(|| {
-        // SAFETY: the handlers are functions of this library, which is never unloaded; they lock and unlock, and neither unwind nor allocate
-        // in the child.
+        // SAFETY: the handlers are functions of this library, which is never unloaded; they lock and unlock, and
+        // neither unwind nor allocate in the child.
         let _ = unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
     });
 }

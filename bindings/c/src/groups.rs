@@ -123,8 +123,9 @@ pub extern "C" fn millpond_group_set(
     })
 }
 
-/// Takes a place in a group for a program that this process is about to become or to start: in a group of its own where `name` is NULL. The group of a
-/// name that nobody has is made if there is a limit for it. `limit` and `gpu` may be NULL.
+/// Takes a place in a group for a program that this process is about to become or to start: in a group of its own
+/// where `name` is NULL. The group of a name that nobody has is made if there is a limit for it. `limit` and `gpu`
+/// may be NULL.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -153,7 +154,8 @@ pub extern "C" fn millpond_group_join(
     })
 }
 
-/// Every group with what it holds on each GPU, as `millpond group ls --json` shows it. Free the text with millpond_text_free().
+/// Every group with what it holds on each GPU, as `millpond group ls --json` shows it. Free the text with
+/// millpond_text_free().
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -169,7 +171,8 @@ pub extern "C" fn millpond_group_list_json(
     })
 }
 
-/// Everything about one group, its processes as well, as `millpond group inspect --json` shows it. Free the text with millpond_text_free().
+/// Everything about one group, its processes as well, as `millpond group inspect --json` shows it. Free the text with
+/// millpond_text_free().
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]

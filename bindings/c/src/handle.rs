@@ -18,12 +18,13 @@ pub struct millpond_handle {
 
 pub(crate) type Kept = Arc<TensorHandle>;
 
-/// What opens a tensor's memory in any process but the one that made it. Whoever has the bytes has the memory, for reading and writing: hand
-/// them on as you would hand on the memory itself.
+/// What opens a tensor's memory in any process but the one that made it. Whoever has the bytes has the memory, for
+/// reading and writing: hand them on as you would hand on the memory itself.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct millpond_handle_parts {
-    /// For cuIpcOpenMemHandle() and cudaIpcOpenMemHandle(). The tensor begins `offset` bytes behind the address that it opens.
+    /// For cuIpcOpenMemHandle() and cudaIpcOpenMemHandle(). The tensor begins `offset` bytes behind the address that
+    /// it opens.
     pub memory: [u8; 64],
     /// For cuIpcOpenEventHandle(): the event that carries order between streams of two processes.
     pub event: [u8; 64],
@@ -53,8 +54,8 @@ impl From<&HandleParts> for millpond_handle_parts {
     }
 }
 
-/// The handle of a published tensor of MILLPOND_TRANSPORT_IPC, with a lease that keeps the memory until millpond_handle_free(). Nothing is mapped and
-/// no driver is needed. `options` may be NULL.
+/// The handle of a published tensor of MILLPOND_TRANSPORT_IPC, with a lease that keeps the memory until
+/// millpond_handle_free(). Nothing is mapped and no driver is needed. `options` may be NULL.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -97,7 +98,8 @@ pub extern "C" fn millpond_handle_read(
     })
 }
 
-/// Gives the lease of a handle back. The memory may be gone from then on, unless somebody has opened it. NULL is nothing.
+/// Gives the lease of a handle back. The memory may be gone from then on, unless somebody has opened it. NULL is
+/// nothing.
 ///
 /// Threads: any. Fork: a handle of the parent is freed in the child alone.
 #[unsafe(no_mangle)]
@@ -105,9 +107,10 @@ pub extern "C" fn millpond_handle_free(handle: *mut millpond_handle) -> ResultNu
     call(|| HANDLES.free(handle))
 }
 
-/// Holds a tensor that was made with `spec.hold_token`, for the process `holder` or, with 0, for nobody in particular. The hold keeps the memory,
-/// also when this process ends; it ends with the process `holder`, with millpond_tensor_unhold(), or when the tensor is deleted. The same token
-/// again holds nothing more. `parts` may be NULL.
+/// Holds a tensor that was made with `spec.hold_token`, for the process `holder` or, with 0, for nobody in
+/// particular. The hold keeps the memory, also when this process ends; it ends with the process `holder`, with
+/// millpond_tensor_unhold(), or when the tensor is deleted. The same token again holds nothing more. `parts` may be
+/// NULL.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -127,8 +130,8 @@ pub extern "C" fn millpond_tensor_hold(
     })
 }
 
-/// Gives up one hold of the process `holder`; where it has none, and with 0, one of nobody in particular. The same token again gives up nothing
-/// more. `info`, the tensor as it is afterwards, may be NULL.
+/// Gives up one hold of the process `holder`; where it has none, and with 0, one of nobody in particular. The same
+/// token again gives up nothing more. `info`, the tensor as it is afterwards, may be NULL.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]

@@ -13,15 +13,13 @@
 //!
 //! # The border
 //!
-//! Every exported function goes through [`border::call`] or [`border::value`]: no panic leaves the
-//! library, and a failure is kept for its thread. Pointers to C structs are `Option<&T>` and `Option<&mut MaybeUninit<T>>`,
-//! which have the layout of a pointer that may be NULL, so that a check cannot be forgotten.
+//! Every exported function goes through [`border::call`] or [`border::value`]: no panic leaves the library, and a
+//! failure is kept for its thread. Pointers to C structs are `Option<&T>` and `Option<&mut MaybeUninit<T>>`, which
+//! have the layout of a pointer that may be NULL, so that a check cannot be forgotten.
 
 #![deny(missing_docs)]
 #![allow(non_camel_case_types, reason = "these are the names that C programs use")]
 
-// The order of the header.
-// header: result words uuid version failure objects text cancel callback pond status listings tensor_types tensor tensor_data tensor_stream tensor_list transfer handle adopt dlpack model_types model model_calls staging load elastic blocks prepared pool groups events
 mod adopt;
 mod blocks;
 mod border;

@@ -33,8 +33,8 @@ pub extern "C" fn millpond_pond_clients_json(
     })
 }
 
-/// What users have of everything that is counted, and may have, as `millpond users --json` shows it: the caller, or everybody for root and the user
-/// who runs the pond. Free the text with millpond_text_free().
+/// What users have of everything that is counted, and may have, as `millpond users --json` shows it: the caller, or
+/// everybody for root and the user who runs the pond. Free the text with millpond_text_free().
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -50,8 +50,8 @@ pub extern "C" fn millpond_pond_accounts_json(
     })
 }
 
-/// Every elastic cache of groups that the caller may use, or those of one group, as `millpond elastic ls --json` shows them. `group` may be NULL. Free the
-/// text with millpond_text_free().
+/// Every elastic cache of groups that the caller may use, or those of one group, as `millpond elastic ls --json`
+/// shows them. `group` may be NULL. Free the text with millpond_text_free().
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]

@@ -17,8 +17,9 @@ use crate::text::{kept, millpond_text};
 use crate::uuid::millpond_uuid;
 use crate::words::{AudienceNumber, LoadPhaseNumber, audience, millpond_load_phase};
 
-/// Is told how far a load is: its phase, bytes of the phase that are done, bytes of the phase in all. Anything but zero ends the load, which then answers
-/// MILLPOND_CANCELLED. In the calling thread; it may call this library. Neither a C++ exception nor longjmp() may leave it.
+/// Is told how far a load is: its phase, bytes of the phase that are done, bytes of the phase in all. Anything but
+/// zero ends the load, which then answers MILLPOND_CANCELLED. In the calling thread; it may call this library.
+/// Neither a C++ exception nor longjmp() may leave it.
 pub type millpond_load_progress = Option<
     extern "C" fn(phase: LoadPhaseNumber, done: u64, total: u64, user_data: *mut c_void) -> u32,
 >;
@@ -119,8 +120,9 @@ fn flow(goes_on: bool) -> ControlFlow<()> {
     if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// Loads a checkpoint as a new version of a model. Everything about the files is checked before any memory is taken, nobody gets the version before all of its bytes are
-/// there, and whatever ends the load before leaves nothing. Needs no driver. `progress` and `loaded` may be NULL.
+/// Loads a checkpoint as a new version of a model. Everything about the files is checked before any memory is taken,
+/// nobody gets the version before all of its bytes are there, and whatever ends the load before leaves nothing. Needs
+/// no driver. `progress` and `loaded` may be NULL.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -167,9 +169,10 @@ pub extern "C" fn millpond_model_load(
     })
 }
 
-/// Saves a version as safetensors: one file if the path ends in `.safetensors`, else a folder with one file, or with shards of at most `shard_bytes` bytes of tensors and their
-/// index; 0 for one file. With `force` 1 what is there is replaced. Every byte that was written was found to be what was loaded. `progress` and `bytes`, those of all tensors,
-/// may be NULL.
+/// Saves a version as safetensors: one file if the path ends in `.safetensors`, else a folder with one file, or with
+/// shards of at most `shard_bytes` bytes of tensors and their index; 0 for one file. With `force` 1 what is there is
+/// replaced. Every byte that was written was found to be what was loaded. `progress` and `bytes`, those of all
+/// tensors, may be NULL.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -202,8 +205,9 @@ pub extern "C" fn millpond_version_save(
     })
 }
 
-/// Hashes a version's bytes on the GPU and compares them with what was loaded. MILLPOND_OK also where some differ: `differing` is their number, and `names` their names, one in
-/// each line, or NULL where none does. Free the text with millpond_text_free(). `progress`, `differing` and `names` may be NULL.
+/// Hashes a version's bytes on the GPU and compares them with what was loaded. MILLPOND_OK also where some differ:
+/// `differing` is their number, and `names` their names, one in each line, or NULL where none does. Free the text
+/// with millpond_text_free(). `progress`, `differing` and `names` may be NULL.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]

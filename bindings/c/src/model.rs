@@ -46,10 +46,12 @@ impl Attached {
     }
 }
 
-/// Maps a version of a model: `llama` is the current one, `llama@v2` the one with that tag, `~alice/llama` another user's; 36 characters are an
-/// identity. `wait_ms` is how long to wait until there is one. Free it with millpond_model_free().
+/// Maps a version of a model: `llama` is the current one, `llama@v2` the one with that tag, `~alice/llama` another
+/// user's; 36 characters are an identity. `wait_ms` is how long to wait until there is one. Free it with
+/// millpond_model_free().
 ///
-/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
+/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child,
+/// over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_model_attach(
     pond: *const millpond_pond,
@@ -68,7 +70,8 @@ pub extern "C" fn millpond_model_attach(
     })
 }
 
-/// Another handle of the same version, with the same addresses. A refresh of one leaves the other as it is. Free it with millpond_model_free().
+/// Another handle of the same version, with the same addresses. A refresh of one leaves the other as it is. Free it with
+/// millpond_model_free().
 ///
 /// Threads: any. Fork: a model of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -85,9 +88,11 @@ pub extern "C" fn millpond_model_clone(
     })
 }
 
-/// Ends the use of a model. Never waits: the lease ends when the device has done all work that was submitted before. NULL is nothing.
+/// Ends the use of a model. Never waits: the lease ends when the device has done all work that was submitted before.
+/// NULL is nothing.
 ///
-/// Threads: any; calls of other threads that are under way end as usual. Fork: a model of the parent is freed in the child alone.
+/// Threads: any; calls of other threads that are under way end as usual. Fork: a model of the parent is freed in the
+/// child alone.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_model_free(model: *mut millpond_model) -> ResultNumber {
     call(|| MODELS.free(model))
@@ -149,7 +154,8 @@ pub extern "C" fn millpond_model_tensor_find(
     })
 }
 
-/// Copies `bytes` bytes out of a tensor of the version, from `offset` bytes on, to `target` in this machine's memory, and waits.
+/// Copies `bytes` bytes out of a tensor of the version, from `offset` bytes on, to `target` in this machine's memory,
+/// and waits.
 ///
 /// Threads: any; nobody else may use `target` meanwhile. Fork: a model of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -188,7 +194,8 @@ pub extern "C" fn millpond_model_arena(
     })
 }
 
-/// Whether another version of the model is current: `stale` is 1 or 0. Costs no message where nothing has happened to the model.
+/// Whether another version of the model is current: `stale` is 1 or 0. Costs no message where nothing has happened to
+/// the model.
 ///
 /// Threads: any. Fork: a model of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -203,8 +210,8 @@ pub extern "C" fn millpond_model_is_stale(
     })
 }
 
-/// Attaches the model's current version if that is another one by now: then `changed`, which may be NULL, is 1, and addresses from before end with the work that
-/// was submitted before.
+/// Attaches the model's current version if that is another one by now: then `changed`, which may be NULL, is 1, and
+/// addresses from before end with the work that was submitted before.
 ///
 /// Threads: any; addresses that other threads have end. Fork: a model of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -218,8 +225,9 @@ pub extern "C" fn millpond_model_refresh(
     })
 }
 
-/// Maps the model's current version at the places of this one, if that is another one by now. Every address stays. Nobody may submit work that uses the model
-/// until this returns. MILLPOND_INVALID if the layouts differ. `changed` may be NULL.
+/// Maps the model's current version at the places of this one, if that is another one by now. Every address stays.
+/// Nobody may submit work that uses the model until this returns. MILLPOND_INVALID if the layouts differ. `changed`
+/// may be NULL.
 ///
 /// Threads: any. Fork: a model of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -233,7 +241,8 @@ pub extern "C" fn millpond_model_refresh_in_place(
     })
 }
 
-/// Whether the pond does not know the lease any more, because another pond has taken its place: 1 or 0. Zero for a handle that is no model of this process.
+/// Whether the pond does not know the lease any more, because another pond has taken its place: 1 or 0. Zero for a
+/// handle that is no model of this process.
 ///
 /// Threads: any. Fork: a model of the parent is refused in the child.
 #[unsafe(no_mangle)]

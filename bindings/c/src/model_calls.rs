@@ -15,13 +15,14 @@ use crate::result::ResultNumber;
 use crate::text::{json, millpond_text};
 use crate::uuid::millpond_uuid;
 
-/// Is called for each version of a listing, in the calling thread. The info is valid during the call. Anything but zero ends the listing, which then
-/// answers MILLPOND_CANCELLED. It may call this library. Neither a C++ exception nor longjmp() may leave it.
+/// Is called for each version of a listing, in the calling thread. The info is valid during the call. Anything but
+/// zero ends the listing, which then answers MILLPOND_CANCELLED. It may call this library. Neither a C++ exception
+/// nor longjmp() may leave it.
 pub type millpond_version_visitor =
     Option<extern "C" fn(info: &millpond_version_info, user_data: *mut c_void) -> u32>;
 
-/// Calls `visitor` for every version of every model shared with the caller whose name begins with `prefix`; NULL for all. Versions of one model come one
-/// after the other, in the order in which they were begun.
+/// Calls `visitor` for every version of every model shared with the caller whose name begins with `prefix`; NULL for
+/// all. Versions of one model come one after the other, in the order in which they were begun.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -44,7 +45,8 @@ pub extern "C" fn millpond_model_list(
     })
 }
 
-/// Every model with its versions, as `millpond models --json` shows them. `prefix` may be NULL. Free the text with millpond_text_free().
+/// Every model with its versions, as `millpond models --json` shows them. `prefix` may be NULL. Free the text with
+/// millpond_text_free().
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -77,7 +79,8 @@ pub extern "C" fn millpond_version_inspect(
     })
 }
 
-/// As millpond_version_inspect(), with its slabs, tensors and readers, as `millpond inspect --tensors --json` shows it. Free the text with millpond_text_free().
+/// As millpond_version_inspect(), with its slabs, tensors and readers, as `millpond inspect --tensors --json` shows
+/// it. Free the text with millpond_text_free().
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -117,7 +120,8 @@ pub extern "C" fn millpond_version_inspect_json(
     })
 }
 
-/// Makes another version of a model the current one. Whoever has the old one keeps it. `current`, what is current now, may be NULL.
+/// Makes another version of a model the current one. Whoever has the old one keeps it. `current`, what is current
+/// now, may be NULL.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -150,7 +154,8 @@ pub extern "C" fn millpond_model_rollback(
     })
 }
 
-/// Ends a version: no new leases, and the memory goes when the last one has ended. One that is being staged is given up. MILLPOND_INVALID for the current version.
+/// Ends a version: no new leases, and the memory goes when the last one has ended. One that is being staged is given
+/// up. MILLPOND_INVALID for the current version.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -172,7 +177,8 @@ pub extern "C" fn millpond_version_remove(
     waiting(|| Ok(PONDS.get(pond)?.remove_version(target.required("target")?)?))
 }
 
-/// Waits until a version is gone: its last reader has left, or it was given up. MILLPOND_TIMEOUT if the time was over before.
+/// Waits until a version is gone: its last reader has left, or it was given up. MILLPOND_TIMEOUT if the time was over
+/// before.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]

@@ -53,10 +53,11 @@ pub(crate) fn wait(ms: u64) -> Duration {
 /// A wait without an end, for `wait_ms` and `timeout_ms`.
 pub const MILLPOND_WAIT_FOREVER: u64 = u64::MAX;
 
-/// Connects to a pond. `options` may be NULL. Connections with the same folder and no other option are one, shared by the whole process;
-/// each call makes a handle of its own. Free it with millpond_pond_free().
+/// Connects to a pond. `options` may be NULL. Connections with the same folder and no other option are one, shared by
+/// the whole process; each call makes a handle of its own. Free it with millpond_pond_free().
 ///
-/// Threads: any. All threads may use one pond at once. Fork: the child connects anew with its first call through a pond of the parent.
+/// Threads: any. All threads may use one pond at once. Fork: the child connects anew with its first call through a
+/// pond of the parent.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_pond_connect(
     options: Option<&millpond_connect_options>,
@@ -94,7 +95,8 @@ pub extern "C" fn millpond_pond_connect(
     })
 }
 
-/// Frees a pond. The connection ends when its last pond, tensor, model, staging, cache, handle and pool are freed; nothing waits for that. NULL is nothing.
+/// Frees a pond. The connection ends when its last pond, tensor, model, staging, cache, handle and pool are freed;
+/// nothing waits for that. NULL is nothing.
 ///
 /// Threads: any; calls of other threads that are under way end as usual. Fork: in the child it frees the child's.
 #[unsafe(no_mangle)]
@@ -102,8 +104,9 @@ pub extern "C" fn millpond_pond_free(pond: *mut millpond_pond) -> ResultNumber {
     call(|| PONDS.free(pond))
 }
 
-/// Waits until freed tensors are given back, says goodbye, and frees the pond. Other ponds of the same connection answer MILLPOND_CLOSED from then on.
-/// While tensors or models of it are in use the answer is MILLPOND_IN_USE and the pond stays as it is.
+/// Waits until freed tensors are given back, says goodbye, and frees the pond. Other ponds of the same connection
+/// answer MILLPOND_CLOSED from then on. While tensors or models of it are in use the answer is MILLPOND_IN_USE and
+/// the pond stays as it is.
 ///
 /// Threads: any. Fork: closes the child's own connection.
 #[unsafe(no_mangle)]
@@ -122,7 +125,8 @@ pub extern "C" fn millpond_pond_ping(pond: *const millpond_pond) -> ResultNumber
     waiting(|| Ok(PONDS.get(pond)?.ping()?))
 }
 
-/// Waits until every tensor that was freed is unmapped and the pond knows. MILLPOND_TIMEOUT if the time was over before.
+/// Waits until every tensor that was freed is unmapped and the pond knows. MILLPOND_TIMEOUT if the time was over
+/// before.
 ///
 /// Threads: any. Fork: about the child's own tensors.
 #[unsafe(no_mangle)]
@@ -167,7 +171,8 @@ pub extern "C" fn millpond_pond_client_id(
     })
 }
 
-/// How many leases this process has, those on their way back included, and the bytes that they are on. Either output may be NULL.
+/// How many leases this process has, those on their way back included, and the bytes that they are on. Either output
+/// may be NULL.
 ///
 /// Threads: any. Fork: about the child's own leases.
 #[unsafe(no_mangle)]
@@ -208,8 +213,8 @@ pub extern "C" fn millpond_pond_is_valid(pond: *const millpond_pond) -> u32 {
     crate::border::quiet(0, |_| PONDS.get(pond).is_ok().into())
 }
 
-/// Has another daemon take over, from the program file `program`; the keeper's own where it is NULL. Clients go on. Only for the operator and the user who runs the pond.
-/// `from_epoch`, that of the daemon that goes, may be NULL.
+/// Has another daemon take over, from the program file `program`; the keeper's own where it is NULL. Clients go on.
+/// Only for the operator and the user who runs the pond. `from_epoch`, that of the daemon that goes, may be NULL.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]

@@ -17,7 +17,8 @@ use crate::stream::Foreign;
 use crate::table::Kind;
 use crate::uuid::millpond_uuid;
 
-/// A stream-ordered pool on the budget of a group: memory for the work of streams, freed and used again in their order.
+/// A stream-ordered pool on the budget of a group: memory for the work of streams, freed and used again in their
+/// order.
 pub struct millpond_pool {
     _private: [u8; 0],
 }
@@ -120,9 +121,11 @@ pub struct millpond_pool_info {
     pub reserved: [u64; 8],
 }
 
-/// A pool on the account of this program: of its own group where it runs in one, and else of a group without a limit. Free it with millpond_pool_free().
+/// A pool on the account of this program: of its own group where it runs in one, and else of a group without a limit.
+/// Free it with millpond_pool_free().
 ///
-/// Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
+/// Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used CUDA:
+/// MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_pool_open(
     pond: *const millpond_pond,
@@ -143,7 +146,8 @@ pub extern "C" fn millpond_pool_open(
 
 /// A pool on the budget of a group. Free it with millpond_pool_free().
 ///
-/// Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
+/// Threads: any. Fork: works in the child, over a connection of its own, if the parent has not used CUDA:
+/// MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_pool_reserve(
     elastic: *const millpond_elastic,
@@ -173,8 +177,9 @@ pub extern "C" fn millpond_pool_reserve(
     })
 }
 
-/// A block that work of `stream` may use from now on; its contents are undefined and its address is a multiple of 512. NULL is the legacy default stream, which lives as long as the
-/// CUDA context; any other stream must live until the block is freed. MILLPOND_GPU_FULL if there is no memory after everything was tried.
+/// A block that work of `stream` may use from now on; its contents are undefined and its address is a multiple of
+/// 512. NULL is the legacy default stream, which lives as long as the CUDA context; any other stream must live until
+/// the block is freed. MILLPOND_GPU_FULL if there is no memory after everything was tried.
 ///
 /// Threads: any. Fork: a pool of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -197,7 +202,8 @@ pub extern "C" fn millpond_pool_alloc(
     })
 }
 
-/// Frees a block: later work of `stream` may use its memory at once, work of others when that is done. NULL as `data` is nothing.
+/// Frees a block: later work of `stream` may use its memory at once, work of others when that is done. NULL as `data`
+/// is nothing.
 ///
 /// Threads: any. Fork: a pool of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -240,7 +246,8 @@ pub extern "C" fn millpond_pool_record_stream(
     })
 }
 
-/// Gives memory that no block uses back: at least `bytes` bytes, if there are so many. With `wait` 1 the whole device is waited for where that helps. `given` may be NULL.
+/// Gives memory that no block uses back: at least `bytes` bytes, if there are so many. With `wait` 1 the whole device
+/// is waited for where that helps. `given` may be NULL.
 ///
 /// Threads: any. Fork: a pool of the parent is refused in the child.
 #[unsafe(no_mangle)]

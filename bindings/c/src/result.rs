@@ -5,8 +5,9 @@ use millpond::ErrorKind;
 /// As it crosses the border: a number of [`millpond_result`], `millpond_result` in the header.
 pub type ResultNumber = i32;
 
-/// What a call answers. `MILLPOND_OK` is zero; numbers below 1000 are the kinds of errors that all languages and the protocol share,
-/// from 1000 on those of this library. A number never changes its meaning; later versions may add some.
+/// What a call answers. `MILLPOND_OK` is zero; numbers below 1000 are the kinds of errors that all languages and the
+/// protocol share, from 1000 on those of this library. A number never changes its meaning; later versions may add
+/// some.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum millpond_result {

@@ -36,7 +36,8 @@ pub(crate) struct Begun {
 pub struct millpond_stage_tensor {
     /// Its name.
     pub name: Text,
-    /// The tensor whose bytes it has, where it is a further name of another one; otherwise NULL. Then dtype and shape do not count.
+    /// The tensor whose bytes it has, where it is a further name of another one; otherwise NULL. Then dtype and shape
+    /// do not count.
     pub tied_to: Text,
     /// Element type.
     pub dtype: DtypeNumber,
@@ -64,7 +65,8 @@ pub struct millpond_stage_spec {
     pub model: Text,
     /// The version's tag; NULL has the pond choose the next number.
     pub tag: Text,
-    /// A version whose bytes it begins with, for example `llama@v2`; only what is written costs memory. NULL: `tensors` says what it has.
+    /// A version whose bytes it begins with, for example `llama@v2`; only what is written costs memory. NULL:
+    /// `tensors` says what it has.
     pub like: Text,
     /// Where its bytes came from, for people; may be NULL.
     pub source: Text,
@@ -169,10 +171,11 @@ fn over() -> Failure {
     Failure::invalid("the version was committed")
 }
 
-/// Begins a version, to be written by this process. Until the commit nobody else has it; when the staging is freed before, or this process ends, nothing is left of
-/// it. Free it with millpond_staging_free().
+/// Begins a version, to be written by this process. Until the commit nobody else has it; when the staging is freed
+/// before, or this process ends, nothing is left of it. Free it with millpond_staging_free().
 ///
-/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
+/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child,
+/// over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_staging_begin(
     pond: *const millpond_pond,
@@ -205,8 +208,9 @@ pub extern "C" fn millpond_staging_get_info(
     })
 }
 
-/// A tensor, mapped to be written. The first one of a slab that was shared with `like` makes the slab this version's own, with the bytes that were there. Its
-/// address is valid until the staging is freed, and must not be written after the commit.
+/// A tensor, mapped to be written. The first one of a slab that was shared with `like` makes the slab this version's
+/// own, with the bytes that were there. Its address is valid until the staging is freed, and must not be written
+/// after the commit.
 ///
 /// Threads: any. Fork: a staging of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -254,8 +258,9 @@ pub extern "C" fn millpond_staging_fill(
     waiting(|| Ok(Begun::of(staging)?.tensor(name.required("name")?)?.fill(byte)?))
 }
 
-/// Waits for all work of the CUDA context, hashes what was written, and makes the version ready; with `activate` 1 also current, in the same step. If it fails,
-/// nothing is left of the version. Free the staging in any case. `info` may be NULL.
+/// Waits for all work of the CUDA context, hashes what was written, and makes the version ready; with `activate` 1
+/// also current, in the same step. If it fails, nothing is left of the version. Free the staging in any case. `info`
+/// may be NULL.
 ///
 /// Threads: any. Fork: a staging of the parent is refused in the child.
 #[unsafe(no_mangle)]

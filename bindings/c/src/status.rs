@@ -150,7 +150,7 @@ pub extern "C" fn millpond_status_info(
     })
 }
 
-/// How many GPUs the pond has; zero for a handle that is no status.
+/// How many GPUs the pond has; zero while its driver has not answered yet, and for a handle that is no status.
 ///
 /// Threads: any. Fork: works in the child.
 #[unsafe(no_mangle)]

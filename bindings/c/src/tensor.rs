@@ -44,11 +44,13 @@ impl Mapped {
     }
 }
 
-/// Makes a tensor and maps it readable and writable. Others get it when it is published: millpond_tensor_publish(), or `spec->zero`.
-/// If a tensor of that name, dtype and shape already exists, that is the one: the same name is the same memory. Nothing else of the spec
-/// is applied to it then, and `existed`, which may be NULL, is 1. Free it with millpond_tensor_free(): the tensor itself lives until it is deleted.
+/// Makes a tensor and maps it readable and writable. Others get it when it is published: millpond_tensor_publish(),
+/// or `spec->zero`. If a tensor of that name, dtype and shape already exists, that is the one: the same name is the
+/// same memory. Nothing else of the spec is applied to it then, and `existed`, which may be NULL, is 1. Free it with
+/// millpond_tensor_free(): the tensor itself lives until it is deleted.
 ///
-/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
+/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child,
+/// over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_tensor_create(
     pond: *const millpond_pond,
@@ -86,11 +88,13 @@ pub extern "C" fn millpond_tensor_reserve(
     })
 }
 
-/// Maps a published tensor. `target` is a name (`acts/x`), a name with its owner (`~alice/acts/x`) or the 36 characters of an identity;
-/// `options` may be NULL. What this process has mapped already in the same way, and what nothing has happened to since, costs no message;
-/// each get has a handle of its own all the same. Free it with millpond_tensor_free().
+/// Maps a published tensor. `target` is a name (`acts/x`), a name with its owner (`~alice/acts/x`) or the 36
+/// characters of an identity; `options` may be NULL. What this process has mapped already in the same way, and what
+/// nothing has happened to since, costs no message; each get has a handle of its own all the same. Free it with
+/// millpond_tensor_free().
 ///
-/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
+/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child,
+/// over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_tensor_get(
     pond: *const millpond_pond,
@@ -109,7 +113,8 @@ pub extern "C" fn millpond_tensor_get(
 
 /// As millpond_tensor_get(), by identity.
 ///
-/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
+/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child,
+/// over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_tensor_get_by_id(
     pond: *const millpond_pond,
@@ -126,15 +131,18 @@ pub extern "C" fn millpond_tensor_get_by_id(
     })
 }
 
-/// Ends the use of a tensor. Never waits: the lease ends when the device has done all work that was submitted before. NULL is nothing.
+/// Ends the use of a tensor. Never waits: the lease ends when the device has done all work that was submitted before.
+/// NULL is nothing.
 ///
-/// Threads: any; calls of other threads that are under way end as usual. Fork: a tensor of the parent is freed in the child alone, and nothing of the parent's ends.
+/// Threads: any; calls of other threads that are under way end as usual. Fork: a tensor of the parent is freed in the
+/// child alone, and nothing of the parent's ends.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_tensor_free(tensor: *mut millpond_tensor) -> ResultNumber {
     call(|| TENSORS.free(tensor))
 }
 
-/// Where the tensor begins in the GPU's address space, for this process; NULL for a handle that is no tensor of this process. Valid until it is freed.
+/// Where the tensor begins in the GPU's address space, for this process; NULL for a handle that is no tensor of this
+/// process. Valid until it is freed.
 ///
 /// Threads: any. Fork: a tensor of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -212,8 +220,8 @@ pub extern "C" fn millpond_tensor_get_info(
     })
 }
 
-/// Whether the pond does not know the lease any more, because another pond has taken its place: 1 or 0. The memory stays mapped and
-/// whole, but nobody else can find it. Zero for a handle that is no tensor.
+/// Whether the pond does not know the lease any more, because another pond has taken its place: 1 or 0. The memory
+/// stays mapped and whole, but nobody else can find it. Zero for a handle that is no tensor.
 ///
 /// Threads: any. Fork: works in the child.
 #[unsafe(no_mangle)]
@@ -221,7 +229,8 @@ pub extern "C" fn millpond_tensor_is_lost(tensor: *const millpond_tensor) -> u32
     value(0, || Ok(TENSORS.get(tensor)?.tensor.is_lost().into()))
 }
 
-/// Waits for all work of the tensor's CUDA context, then tells the pond that the bytes are complete. `generation` may be NULL.
+/// Waits for all work of the tensor's CUDA context, then tells the pond that the bytes are complete. `generation` may
+/// be NULL.
 ///
 /// Threads: any. Fork: a tensor of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -243,8 +252,9 @@ pub extern "C" fn millpond_tensor_delete(pond: *const millpond_pond, target: Tex
     waiting(|| Ok(PONDS.get(pond)?.delete(target.required("target")?)?))
 }
 
-/// Deletes a tensor that nobody uses: its memory is free at once. While anybody has a lease or a hold on it, this process included,
-/// nothing changes and the answer is MILLPOND_IN_USE, with the processes in millpond_error_holder_at(). What this process has freed is given back first.
+/// Deletes a tensor that nobody uses: its memory is free at once. While anybody has a lease or a hold on it, this
+/// process included, nothing changes and the answer is MILLPOND_IN_USE, with the processes in
+/// millpond_error_holder_at(). What this process has freed is given back first.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]

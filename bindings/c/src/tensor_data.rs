@@ -53,7 +53,8 @@ pub(crate) unsafe fn readable<'a>(source: *const c_void, bytes: u64) -> Answer<&
 /// Where it is not NULL, so many bytes are writable there, and nobody else's during the call.
 pub(crate) unsafe fn writable<'a>(target: *mut c_void, bytes: u64) -> Answer<&'a mut [u8]> {
     let target = required(NonNull::new(target.cast::<u8>()), "target")?;
-    // SAFETY: it is not NULL, and the caller vouches for the rest. Bytes have no value that is not allowed, and what takes them only writes.
+    // SAFETY: it is not NULL, and the caller vouches for the rest. Bytes have no value that is not allowed, and what
+    // takes them only writes.
     Ok(unsafe { slice::from_raw_parts_mut(target.as_ptr(), length(bytes)?) })
 }
 

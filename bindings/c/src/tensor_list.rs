@@ -14,17 +14,18 @@ use crate::tensor::{Mapped, millpond_tensor};
 use crate::tensor_types::{millpond_get_options, millpond_tensor_info};
 use crate::text::{json, millpond_text};
 
-/// Is called for each tensor of a listing, in the calling thread. The info is valid during the call. Anything but zero ends the listing,
-/// which then answers MILLPOND_CANCELLED. It may call this library. Neither a C++ exception nor longjmp() may leave it.
+/// Is called for each tensor of a listing, in the calling thread. The info is valid during the call. Anything but
+/// zero ends the listing, which then answers MILLPOND_CANCELLED. It may call this library. Neither a C++ exception
+/// nor longjmp() may leave it.
 pub type millpond_tensor_visitor =
     Option<extern "C" fn(info: &millpond_tensor_info, user_data: *mut c_void) -> u32>;
 
 /// Tensors that are asked for at a time unless said.
 const PAGE: NonZeroU32 = NonZeroU32::new(1000).unwrap();
 
-/// Calls `visitor` for every tensor shared with the caller whose name begins with `prefix`; NULL for all, also those without a name.
-/// They are asked for in pages of at most `page` tensors, 0 for 1000. A tensor that is there from the first page to the last is among
-/// them; others may be. They come in no order of meaning.
+/// Calls `visitor` for every tensor shared with the caller whose name begins with `prefix`; NULL for all, also those
+/// without a name. They are asked for in pages of at most `page` tensors, 0 for 1000. A tensor that is there from the
+/// first page to the last is among them; others may be. They come in no order of meaning.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -51,7 +52,8 @@ pub extern "C" fn millpond_tensor_list(
     })
 }
 
-/// Every tensor as millpond_tensor_list() finds it, as `millpond tensor ls --json` shows it. Free the text with millpond_text_free().
+/// Every tensor as millpond_tensor_list() finds it, as `millpond tensor ls --json` shows it. Free the text with
+/// millpond_text_free().
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -86,7 +88,8 @@ pub extern "C" fn millpond_tensor_inspect(
     })
 }
 
-/// As millpond_tensor_inspect(), with all leases, as `millpond inspect --json` shows it. Free the text with millpond_text_free().
+/// As millpond_tensor_inspect(), with all leases, as `millpond inspect --json` shows it. Free the text with
+/// millpond_text_free().
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -107,10 +110,11 @@ pub extern "C" fn millpond_tensor_inspect_json(
     })
 }
 
-/// Maps `count` tensors; faster than one after the other. `tensors` has room for `count` handles, in the order of the targets; each is freed
-/// by itself. If one fails, none is mapped and nothing is written.
+/// Maps `count` tensors; faster than one after the other. `tensors` has room for `count` handles, in the order of the
+/// targets; each is freed by itself. If one fails, none is mapped and nothing is written.
 ///
-/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child, over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
+/// Threads: any; a current CUDA context of the thread is used, or the GPU's primary one. Fork: works in the child,
+/// over a connection of its own, if the parent has not used CUDA: MILLPOND_DRIVER otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn millpond_tensor_get_many(
     pond: *const millpond_pond,
@@ -158,8 +162,9 @@ pub extern "C" fn millpond_tensor_get_many(
     })
 }
 
-/// Gives back what nobody uses: empty slabs and, where `unleased_for_ms` is not zero, also one's own tensors that nobody has leased for so
-/// long. With `dry_run` 1 it only says what would be given back. The outputs may be NULL: deleted tensors, slabs, and bytes of those slabs.
+/// Gives back what nobody uses: empty slabs and, where `unleased_for_ms` is not zero, also one's own tensors that
+/// nobody has leased for so long. With `dry_run` 1 it only says what would be given back. The outputs may be NULL:
+/// deleted tensors, slabs, and bytes of those slabs.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]

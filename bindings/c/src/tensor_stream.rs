@@ -7,8 +7,8 @@ use crate::result::ResultNumber;
 use crate::stream::Foreign;
 use crate::tensor::{Mapped, millpond_tensor};
 
-/// As millpond_tensor_publish(), but waits only for the work of one stream: a `CUstream` or `cudaStream_t` of the tensor's context; NULL is
-/// the legacy default stream. `generation` may be NULL.
+/// As millpond_tensor_publish(), but waits only for the work of one stream: a `CUstream` or `cudaStream_t` of the
+/// tensor's context; NULL is the legacy default stream. `generation` may be NULL.
 ///
 /// Threads: any. Fork: a tensor of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -25,8 +25,9 @@ pub extern "C" fn millpond_tensor_publish_after(
     })
 }
 
-/// Marks the end of what the stream has queued so far as this program's last write: whoever calls millpond_tensor_wait() from now on, in
-/// any process, waits for it on its stream and not on the host. Only for tensors that the pond made with MILLPOND_TRANSPORT_IPC.
+/// Marks the end of what the stream has queued so far as this program's last write: whoever calls
+/// millpond_tensor_wait() from now on, in any process, waits for it on its stream and not on the host. Only for
+/// tensors that the pond made with MILLPOND_TRANSPORT_IPC.
 ///
 /// Threads: any. Fork: a tensor of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -40,8 +41,9 @@ pub extern "C" fn millpond_tensor_record(
     })
 }
 
-/// Lets later work of the stream wait for the last millpond_tensor_record() of anybody. Where nobody has recorded, there is nothing to wait
-/// for. If the process that recorded last was killed before that work was done, the stream waits for ever.
+/// Lets later work of the stream wait for the last millpond_tensor_record() of anybody. Where nobody has recorded,
+/// there is nothing to wait for. If the process that recorded last was killed before that work was done, the stream
+/// waits for ever.
 ///
 /// Threads: any. Fork: a tensor of the parent is refused in the child.
 #[unsafe(no_mangle)]
@@ -70,7 +72,8 @@ pub extern "C" fn millpond_tensor_fill_on(
     })
 }
 
-/// The CUDA context that the tensor is mapped for, a `CUcontext`; NULL for a handle that is no tensor of this process.
+/// The CUDA context that the tensor is mapped for, a `CUcontext`; NULL for a handle that is no tensor of this
+/// process.
 ///
 /// Threads: any. Fork: a tensor of the parent is refused in the child.
 #[unsafe(no_mangle)]

@@ -132,8 +132,9 @@ impl millpond_sink {
     }
 }
 
-/// Puts a tensor into the pond: nobody sees it before all of its bytes are there, and if this process dies before, nothing is left of it.
-/// Of the spec `name`, `dtype`, `shape`, `gpu`, `audience`, the ends of life and `replace` count. Needs no driver. `progress` and `info` may be NULL.
+/// Puts a tensor into the pond: nobody sees it before all of its bytes are there, and if this process dies before,
+/// nothing is left of it. Of the spec `name`, `dtype`, `shape`, `gpu`, `audience`, the ends of life and `replace`
+/// count. Needs no driver. `progress` and `info` may be NULL.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -157,8 +158,8 @@ pub extern "C" fn millpond_tensor_put(
     })
 }
 
-/// Fills a whole tensor. It is not published by this: see millpond_tensor_publish_unmapped() and millpond_tensor_put(). Needs no driver.
-/// `progress` may be NULL.
+/// Fills a whole tensor. It is not published by this: see millpond_tensor_publish_unmapped() and
+/// millpond_tensor_put(). Needs no driver. `progress` may be NULL.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -180,8 +181,8 @@ pub extern "C" fn millpond_tensor_upload(
     })
 }
 
-/// Writes a published tensor's bytes out. Whoever replaces or deletes it meanwhile does not disturb this. Needs no driver. `progress` and
-/// `bytes`, how many were written, may be NULL.
+/// Writes a published tensor's bytes out. Whoever replaces or deletes it meanwhile does not disturb this. Needs no
+/// driver. `progress` and `bytes`, how many were written, may be NULL.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -213,7 +214,8 @@ pub extern "C" fn millpond_tensor_download(
     })
 }
 
-/// Copies a published tensor's bytes into another of the same size, on the same GPU or on another one. Needs no driver. `progress` may be NULL.
+/// Copies a published tensor's bytes into another of the same size, on the same GPU or on another one. Needs no
+/// driver. `progress` may be NULL.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]
@@ -245,8 +247,8 @@ pub extern "C" fn millpond_tensor_zero(pond: *const millpond_pond, target: Text)
     })
 }
 
-/// Says that a tensor's bytes are complete, where nothing of it is mapped here: work on it must have ended, as it has when
-/// millpond_tensor_upload() returns. `generation` may be NULL.
+/// Says that a tensor's bytes are complete, where nothing of it is mapped here: work on it must have ended, as it has
+/// when millpond_tensor_upload() returns. `generation` may be NULL.
 ///
 /// Threads: any. Fork: works in the child, over a connection of its own.
 #[unsafe(no_mangle)]

@@ -11,7 +11,8 @@ use crate::result::ResultNumber;
 /// Characters of a UUID as text, with the zero byte at its end; with `GPU-` in front where it is a GPU's.
 pub const MILLPOND_UUID_TEXT_BYTES: usize = 41;
 
-/// The identity of a tensor, a version or a GPU: 16 bytes in the order in which they are printed. All zero stands for none.
+/// The identity of a tensor, a version or a GPU: 16 bytes in the order in which they are printed. All zero stands for
+/// none.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct millpond_uuid {
@@ -53,7 +54,8 @@ pub extern "C" fn millpond_uuid_parse(text: Text, uuid: Out<'_, millpond_uuid>) 
     })
 }
 
-/// Writes a UUID as 36 characters and a zero byte; `capacity` is the bytes of `text`, MILLPOND_UUID_TEXT_BYTES or more.
+/// Writes a UUID as 36 characters and a zero byte; `capacity` is the bytes of `text`, MILLPOND_UUID_TEXT_BYTES or
+/// more.
 ///
 /// Threads: any. Fork: works in the child.
 #[unsafe(no_mangle)]
@@ -68,8 +70,8 @@ pub extern "C" fn millpond_uuid_format(
     })
 }
 
-/// Writes the UUID of a GPU as `nvidia-smi -L` does: `GPU-`, 36 characters and a zero byte; `capacity` is the bytes of `text`,
-/// MILLPOND_UUID_TEXT_BYTES or more.
+/// Writes the UUID of a GPU as `nvidia-smi -L` does: `GPU-`, 36 characters and a zero byte; `capacity` is the bytes
+/// of `text`, MILLPOND_UUID_TEXT_BYTES or more.
 ///
 /// Threads: any. Fork: works in the child.
 #[unsafe(no_mangle)]
@@ -91,7 +93,8 @@ fn copy_out(written: &str, text: *mut c_char, capacity: usize) -> Answer {
     if capacity < bytes {
         return Err(Failure::TooSmall { needed: bytes as u64, given: capacity as u64 });
     }
-    // SAFETY: `bytes` is at most the length of the array, which is no memory of the caller; the caller says that as many can be written at `text`.
+    // SAFETY: `bytes` is at most the length of the array, which is no memory of the caller; the caller says that as
+    // many can be written at `text`.
     unsafe { text.copy_from_nonoverlapping(array.as_ptr(), bytes) };
     Ok(())
 }

@@ -11,7 +11,8 @@ const fn number(text: &str) -> u32 {
     number
 }
 
-/// The version of the library that runs, as 10000 * major + 100 * minor + patch; MILLPOND_VERSION is that of the header.
+/// The version of the library that runs, as 10000 * major + 100 * minor + patch; MILLPOND_VERSION is that of the
+/// header.
 ///
 /// Threads: any. Fork: works in the child.
 #[unsafe(no_mangle)]

@@ -157,9 +157,11 @@ pub enum millpond_survives {
 pub enum millpond_door {
     /// The one for all users.
     MILLPOND_DOOR_USERS = 0,
-    /// Everything of all users is seen there, and whatever would change, map or keep something is refused. Open to root, to the user who runs the pond and to the members of its `watch_group`.
+    /// Everything of all users is seen there, and whatever would change, map or keep something is refused. Open to
+    /// root, to the user who runs the pond and to the members of its `watch_group`.
     MILLPOND_DOOR_WATCH = 1,
-    /// Every tensor can be seen and deleted there, and no cap on users holds. Open to root and to the user who runs the pond.
+    /// Every tensor can be seen and deleted there, and no cap on users holds. Open to root and to the user who runs
+    /// the pond.
     MILLPOND_DOOR_OPERATOR = 2,
 }
 
@@ -395,7 +397,8 @@ mod tests {
 
     use super::*;
 
-    /// The enum of the header as it is written in this file: its constants without the prefix, in lower case, with their numbers.
+    /// The enum of the header as it is written in this file: its constants without the prefix, in lower case, with
+    /// their numbers.
     fn written(name: &str, prefix: &str) -> Vec<(String, u32)> {
         let source = include_str!("words.rs");
         let body = source.split(&format!("pub enum {name} {{")).nth(1).unwrap();

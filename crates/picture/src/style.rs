@@ -118,6 +118,7 @@ text { font-family: system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Ari
 .warning { fill: #c92a2a; font-weight: 600; }
 .frame { fill: none; stroke: #9aa4af; }
 .cell { stroke: #ffffff; stroke-width: 0.6; }
+.tiny { stroke: none; }
 .free { fill: #ffffff; stroke: #9aa4af; stroke-dasharray: 3 3; }
 .line { stroke: #9aa4af; fill: none; }
 .grid { stroke: #d8dee4; fill: none; }
@@ -136,6 +137,7 @@ const DARK: &str = "\
   .warning { fill: #ff8787; }
   .frame { stroke: #59636e; }
   .cell { stroke: #0d1117; }
+  .tiny { stroke: none; }
   .free { fill: #0d1117; stroke: #59636e; }
   .line { stroke: #59636e; }
   .grid { stroke: #262c36; }

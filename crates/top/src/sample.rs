@@ -85,7 +85,6 @@ fn from(status: &Status, tensors: usize) -> Overview {
             movers: &[],
             groups: &overview.groups,
             caches: &overview.caches,
-            processes: &[],
             user_names: &overview.user_names,
         });
         card.readings = Some(Readings {

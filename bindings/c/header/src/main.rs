@@ -122,10 +122,8 @@ fn written(indent: &str, text: &[String]) -> Vec<String> {
     lines
 }
 
-/// The modules in the order in which `src/lib.rs` lists them under `// header:`.
+/// The modules in the order in which `header/order.txt` lists them.
 fn sources(folder: &Path) -> Result<Vec<std::path::PathBuf>, Box<dyn std::error::Error>> {
-    let listed = fs::read_to_string(folder.join("src/lib.rs"))?;
-    let line = listed.lines().find_map(|line| line.strip_prefix("// header: "));
-    let line = line.ok_or("src/lib.rs has no line `// header: …`")?;
-    Ok(line.split_whitespace().map(|name| folder.join("src").join(format!("{name}.rs"))).collect())
+    let order = fs::read_to_string(folder.join("header/order.txt"))?;
+    Ok(order.lines().map(|name| folder.join("src").join(format!("{name}.rs"))).collect())
 }

@@ -139,6 +139,20 @@ template <class Error>
     return {errc::invalid_handle, "this value is empty: it was moved from, reset, or never got"};
 }
 
+/// The hints that are about C, as they are in C++.
+[[nodiscard]] inline std::string in_cpp(const char *hint) {
+    static constexpr std::pair<const char *, const char *> words[] = {
+        {"mode MILLPOND_MODE_READ_WRITE", "pond.tensor()"},
+        {"`spec.transport = MILLPOND_TRANSPORT_IPC`", "spec.transport(millpond::transport::ipc)"},
+        {"`options.force = 1`", "`force`"},
+    };
+    std::string said = hint == nullptr ? "" : hint;
+    for (const auto &[c, cpp] : words) {
+        if (const auto at = said.find(c); at != std::string::npos) said.replace(at, std::char_traits<char>::length(c), cpp);
+    }
+    return said;
+}
+
 /// What the C ABI has kept of this thread's last failure.
 [[nodiscard]] inline error last_error(int code) {
     // The only pointers that can be NULL here are handles.
@@ -153,8 +167,7 @@ template <class Error>
     }
     millpond_memory_shortage memory{};
     if (millpond_error_memory(&memory) == 0) more.memory = {memory.requested_bytes, memory.free_bytes, memory.capacity_bytes};
-    const char *hint = millpond_error_hint();
-    return {static_cast<errc>(code), millpond_error_message(), hint == nullptr ? "" : hint, std::move(more)};
+    return {static_cast<errc>(code), millpond_error_message(), in_cpp(millpond_error_hint()), std::move(more)};
 }
 
 }  // namespace detail

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "pond.hpp"
+#include "pool.hpp"
 
 namespace millpond {
 
@@ -40,6 +41,11 @@ class memory_resource {
 public:
     memory_resource(const millpond::pond &from, const uuid &gpu) : shared_(std::make_shared<shared>(from, gpu)) {}
     memory_resource(const millpond::pond &from, const millpond::gpu &gpu) : memory_resource(from, gpu.uuid) {}
+
+    // Written out, so that nvcc takes them for host functions.
+    memory_resource(const memory_resource &other) noexcept : shared_(other.shared_) {}
+    memory_resource &operator=(const memory_resource &other) noexcept { return shared_ = other.shared_, *this; }
+    ~memory_resource() {}
 
     [[nodiscard]] void *allocate_sync(std::size_t bytes, std::size_t alignment = default_alignment) {
         if (bytes == 0) return nullptr;
@@ -103,6 +109,53 @@ private:
     std::shared_ptr<shared> shared_;
 };
 
+/// A resource whose allocations are blocks of a `millpond::pool`: fast, in the order of streams, under the limit of this program, and
+/// without identities. Copies are the same resource.
+class pool_resource {
+public:
+    pool_resource(const millpond::pond &from, const uuid &gpu) : pool_(std::make_shared<const pool>(from, gpu)) {}
+    explicit pool_resource(pool &&from) : pool_(std::make_shared<const pool>(std::move(from))) {}
+    pool_resource(const pool_resource &other) noexcept : pool_(other.pool_) {}
+    pool_resource &operator=(const pool_resource &other) noexcept { return pool_ = other.pool_, *this; }
+    ~pool_resource() {}
+
+    [[nodiscard]] void *allocate(::cuda::stream_ref stream, std::size_t bytes, std::size_t alignment = default_alignment) {
+        if (bytes == 0) return nullptr;
+        if (alignment > default_alignment || (alignment & (alignment - 1)) != 0) {
+            detail::raise(bad_alloc(error(errc::invalid, "an alignment of " + std::to_string(alignment) + " bytes",
+                                          "blocks are aligned to 512 bytes: ask for a power of two up to that")));
+        }
+        auto made = pool_->try_allocate(bytes, stream.get());
+        if (!made) detail::raise(bad_alloc(made.error()));
+        return *made;
+    }
+    void deallocate(::cuda::stream_ref stream, void *at, std::size_t, std::size_t = default_alignment) noexcept {
+        (void)millpond_pool_free_block(pool_->handle(), at, stream.get());
+    }
+    /// Of use to every stream, when this returns.
+    [[nodiscard]] void *allocate_sync(std::size_t bytes, std::size_t alignment = default_alignment) {
+        const ::cuda::stream_ref stream{::cudaStream_t{nullptr}};
+        void *at = allocate(stream, bytes, alignment);
+        stream.sync();
+        return at;
+    }
+    /// Work that uses it must be done.
+    void deallocate_sync(void *at, std::size_t bytes, std::size_t alignment = default_alignment) noexcept {
+        deallocate(::cuda::stream_ref{::cudaStream_t{nullptr}}, at, bytes, alignment);
+    }
+
+    friend bool operator==(const pool_resource &a, const pool_resource &b) noexcept { return a.pool_ == b.pool_; }
+    friend bool operator!=(const pool_resource &a, const pool_resource &b) noexcept { return !(a == b); }
+    friend void get_property(const pool_resource &, ::cuda::mr::device_accessible) noexcept {}
+
+    /// Of every block.
+    static constexpr std::size_t default_alignment = 512;
+
+private:
+    std::shared_ptr<const pool> pool_;
+};
+
 static_assert(::cuda::mr::resource_with<memory_resource, ::cuda::mr::device_accessible>);
+static_assert(::cuda::mr::resource_with<pool_resource, ::cuda::mr::device_accessible>);
 
 }  // namespace millpond

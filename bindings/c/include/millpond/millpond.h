@@ -1597,8 +1597,7 @@ millpond_result millpond_pond_ping(const millpond_pond *pond);
  *
  * Threads: any. Fork: about the child's own tensors.
  */
-millpond_result millpond_pond_flush(const millpond_pond *pond,
-                                    uint64_t timeout_ms);
+millpond_result millpond_pond_flush(const millpond_pond *pond, uint64_t timeout_ms);
 
 /**
  * The pond's runtime folder. Free the text with millpond_text_free().
@@ -1666,7 +1665,8 @@ millpond_result millpond_pond_status(const millpond_pond *pond, millpond_status 
 millpond_result millpond_status_info(const millpond_status *status, millpond_pond_info *info);
 
 /**
- * How many GPUs the pond has; zero for a handle that is no status.
+ * How many GPUs the pond has; zero while its driver has not answered yet, and for a handle that is
+ * no status.
  *
  * Threads: any. Fork: works in the child.
  */
@@ -1933,8 +1933,7 @@ millpond_result millpond_tensor_publish_after(const millpond_tensor *tensor,
  *
  * Threads: any. Fork: a tensor of the parent is refused in the child.
  */
-millpond_result millpond_tensor_record(const millpond_tensor *tensor,
-                                       void *stream);
+millpond_result millpond_tensor_record(const millpond_tensor *tensor, void *stream);
 
 /**
  * Lets later work of the stream wait for the last millpond_tensor_record() of anybody. Where nobody
@@ -2731,8 +2730,7 @@ millpond_result millpond_cache_free(millpond_cache *cache);
  *
  * Threads: any. Fork: a cache of the parent is refused in the child.
  */
-millpond_result millpond_blocks_open(const millpond_cache *cache,
-                                     millpond_blocks **blocks);
+millpond_result millpond_blocks_open(const millpond_cache *cache, millpond_blocks **blocks);
 
 /**
  * Takes `count` blocks, or none: their numbers go to `numbers`, which has room for as many.
@@ -2908,8 +2906,7 @@ millpond_result millpond_group_join(const millpond_pond *pond,
  *
  * Threads: any. Fork: works in the child, over a connection of its own.
  */
-millpond_result millpond_group_list_json(const millpond_pond *pond,
-                                         millpond_text **text);
+millpond_result millpond_group_list_json(const millpond_pond *pond, millpond_text **text);
 
 /**
  * Everything about one group, its processes as well, as `millpond group inspect --json` shows it.

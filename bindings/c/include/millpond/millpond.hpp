@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cancel.hpp"
+#include "checkpoint.hpp"
 #include "cuda.hpp"
 #include "dtype.hpp"
 #include "elastic.hpp"
@@ -13,8 +14,10 @@
 #include "events.hpp"
 #include "format.hpp"
 #include "group.hpp"
+#include "ipc.hpp"
 #include "model.hpp"
 #include "pond.hpp"
+#include "pool.hpp"
 #include "result.hpp"
 #include "span.hpp"
 #include "spec.hpp"

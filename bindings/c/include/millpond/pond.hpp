@@ -22,12 +22,16 @@ namespace millpond {
 class elastic;
 class events;
 class group_change;
+class ipc_handle;
+class load_spec;
 class model;
 class sink;
 class source;
 class stage_spec;
 class staging;
+struct loaded;
 struct version_info;
+enum class load_phase : std::uint32_t;
 
 /// What a call is about: a name (`acts/x`), a name with its owner (`~alice/acts/x`), an identity, or a tensor.
 class target {
@@ -149,6 +153,10 @@ public:
         return found;
     }
 
+    /// For programs that know nothing but CUDA: of a tensor with `transport::ipc`, which is not mapped by this.
+    [[nodiscard]] millpond::ipc_handle ipc_handle(const target &which, wait_time wait = {}) const;
+    [[nodiscard]] result<millpond::ipc_handle> try_ipc_handle(const target &which, wait_time wait = {}) const;
+
     // Bytes without a mapping.
 
     /// Makes a tensor that nobody sees before all of its bytes are there; `spec::replace` puts it in the place of another one.
@@ -176,6 +184,15 @@ public:
     /// Begins a version that this process writes.
     [[nodiscard]] staging stage(const stage_spec &wanted) const;
     [[nodiscard]] result<staging> try_stage(const stage_spec &wanted) const;
+    /// Loads a checkpoint as a version, which nobody gets before all of its bytes are there. Needs no driver.
+    [[nodiscard]] loaded load(const load_spec &wanted, const std::function<bool(load_phase, std::uint64_t, std::uint64_t)> &told = {}) const;
+    [[nodiscard]] result<loaded> try_load(const load_spec &wanted, const std::function<bool(load_phase, std::uint64_t, std::uint64_t)> &told = {}) const;
+    /// Saves a version as safetensors, a file or a folder; with `force` in the place of what is there. Answers the bytes of its tensors.
+    std::uint64_t save(const std::string &version, const std::string &path, bool force = false, const progress &told = {}) const;
+    [[nodiscard]] result<std::uint64_t> try_save(const std::string &version, const std::string &path, bool force = false, const progress &told = {}) const;
+    /// Hashes a version on its GPU, and answers the names of tensors that are not what was loaded.
+    [[nodiscard]] std::vector<std::string> verify(const std::string &version, const progress &told = {}) const;
+    [[nodiscard]] result<std::vector<std::string>> try_verify(const std::string &version, const progress &told = {}) const;
     /// Every version of every model whose name begins so.
     [[nodiscard]] std::vector<version_info> versions(const std::string &prefix = {}) const;
     [[nodiscard]] result<std::vector<version_info>> try_versions(const std::string &prefix = {}) const;

@@ -93,4 +93,23 @@ TEST("a cache is asked for pages when another one needs them") {
     moved.on_pressure([](const millpond::pressure &) { return millpond::offer::nothing; });
 }
 
+TEST("a pool hands blocks out and takes them back") {
+    pond().set_group("blocks", group_change().create().limit(limit::bytes(64 * mib)));
+    const auto gpu = pond().gpus()[0].uuid;
+    const auto pool = millpond::pool::in(pond().elastic("blocks"), "scratch", gpu);
+    void *first = pool.allocate(3 * mib, nullptr), *second = pool.allocate(5 * mib, nullptr);
+    CHECK(first != second);
+    CHECK_EQUAL(reinterpret_cast<std::uintptr_t>(first) % 512, 0u);
+    CHECK(pool.info().blocks == 2 && pool.info().in_use_bytes >= 8 * mib && pool.info().gpu == gpu);
+    pool.free(first, nullptr);
+    CHECK_EQUAL(pool.allocate(3 * mib, nullptr), first);
+    CHECK_REFUSED(errc::gpu_full, pool.allocate(1024 * mib, nullptr));
+    pool.free(first, nullptr);
+    pool.free(second, nullptr);
+    CHECK(pool.trim(UINT64_MAX, true) > 0);
+    CHECK_EQUAL(pool.info().held_bytes, 0u);
+    const millpond::pool own(pond(), gpu);
+    CHECK(own.allocate(100, nullptr) != nullptr);
+}
+
 }  // namespace elastic_tests

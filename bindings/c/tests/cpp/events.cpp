@@ -129,6 +129,14 @@ TEST("bytes are put, copied and saved without a mapping") {
     CHECK_REFUSED(errc::file, pond().put(spec("moved/w", dtype::u8, {10}), source::file("/nowhere")));
 }
 
+TEST("a handle of 64 bytes is for programs that know only CUDA") {
+    const auto x = pond().create(spec("ipc/x", dtype::u8, {4096}).transport(millpond::transport::ipc).zero());
+    const auto parts = pond().ipc_handle("ipc/x").parts();
+    CHECK(parts.info.id == x.id() && parts.event.has_value());
+    CHECK(parts.memory != decltype(parts.memory)());
+    CHECK_REFUSED(errc::invalid, pond().ipc_handle(pond().create(spec(10).zero())));
+}
+
 TEST("a progress ends a transfer, and what it throws comes out of the call") {
     // Streams of bytes are moved in several parts.
     constexpr std::size_t size = 160 << 20;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <numeric>
 #include <string>
 #include <type_traits>
@@ -139,6 +140,21 @@ TEST("wrong specs and wrong names are refused") {
     std::vector<std::uint64_t> many(17, 1);
     CHECK_REFUSED(errc::invalid, pond().stage(stage_spec("none").tensor("x", dtype::f32, many)));
     static_assert(!std::is_copy_constructible_v<millpond::model> && !std::is_copy_constructible_v<millpond::staging>);
+}
+
+TEST("a version is saved, loaded and compared") {
+    (void)commit("saved", "v1", 4);
+    const auto file = std::filesystem::temp_directory_path() / "saved.safetensors";
+    CHECK_EQUAL(pond().save("saved@v1", file.string(), true), 4096u + 64u);
+    CHECK_REFUSED(errc::file, pond().save("saved@v1", file.string()));
+    bool told = false;
+    const auto made = pond().load(millpond::load_spec("loaded", file.string()).tag("first").activate(),
+                                  [&](millpond::load_phase, std::uint64_t done, std::uint64_t total) { return told = true, done <= total; });
+    CHECK(told && made.version.tag == "first" && made.version.current && made.bytes_read > 0);
+    CHECK(pond().attach("loaded").tensor("head").to_vector<float>() == filled(4));
+    CHECK(pond().verify("loaded@first").empty());
+    CHECK_REFUSED(errc::file, pond().load(millpond::load_spec("loaded", "/nowhere")));
+    std::filesystem::remove(file);
 }
 
 TEST("a model has another name, and its readers stay") {

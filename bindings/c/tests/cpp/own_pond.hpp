@@ -99,6 +99,8 @@ public:
     /// As kill -9 of both at once, which loses everything.
     void kill_everything(const millpond::pond &pond) {
         const auto status = pond.status();
+        // Either would start the other again.
+        kill(static_cast<pid_t>(status.daemon_pid), SIGSTOP);
         kill(static_cast<pid_t>(status.keeper_pid), SIGKILL);
         kill(static_cast<pid_t>(status.daemon_pid), SIGKILL);
         int code = 0;
@@ -120,9 +122,9 @@ public:
     }
 
     /// A connection of this process. The driver is the one that the pond has.
-    [[nodiscard]] millpond::pond connect() const {
+    [[nodiscard]] millpond::pond connect(millpond::pond_options options = {}) const {
         use();
-        return millpond::pond::connect(millpond::pond_options().runtime_dir(runtime_dir()));
+        return millpond::pond::connect(options.runtime_dir(runtime_dir()));
     }
 
     /// Sets this process's environment to the pond's.

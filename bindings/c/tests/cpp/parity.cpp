@@ -124,6 +124,18 @@ TEST("a client waits no longer than it says, and is of use afterwards") {
     CHECK_EQUAL(pond.create(spec(10).zero()).bytes(), 10u);
 }
 
+TEST("a client does not wait for a service that hangs longer than it says, and goes on with it afterwards") {
+    check::own_pond process;
+    const auto pond = process.connect(millpond::pond_options().request_timeout(300ms).reconnect_timeout(300ms));
+    const auto daemon = static_cast<pid_t>(pond.status().daemon_pid);
+    kill(daemon, SIGSTOP);
+    const auto late = pond.try_ping();
+    kill(daemon, SIGCONT);
+    CHECK(late.code() == errc::timeout || late.code() == errc::no_pond);
+    check::eventually("it answers again", [&] { return pond.try_ping().has_value(); });
+    CHECK_EQUAL(pond.create(spec(10).zero()).bytes(), 10u);
+}
+
 TEST("a client survives the service, and so does memory") {
     check::own_pond process;
     const auto pond = process.connect();

@@ -98,6 +98,21 @@ TEST("zero bytes are no allocation, and what cannot be is bad_alloc") {
     }
 }
 
+TEST("a pool is a resource, too") {
+    static_assert(cuda::mr::resource_with<millpond::pool_resource, cuda::mr::device_accessible>);
+    millpond::pool_resource mr{pond(), pond().gpus()[0].uuid};
+    cuda::mr::any_resource<cuda::mr::device_accessible> any{mr};
+    void *at = any.allocate(stream, 5000, 16);
+    any.deallocate(stream, at, 5000, 16);
+    CHECK(any.allocate(stream, 5000, 512) == at);
+    try {
+        (void)mr.allocate(stream, std::size_t{600} << 20);
+        CHECK(false);
+    } catch (const millpond::bad_alloc &why) {
+        CHECK_EQUAL(why.why().code(), errc::gpu_full);
+    }
+}
+
 TEST("threads use copies of it") {
     millpond::memory_resource mr{pond(), pond().gpus()[0]};
     std::vector<std::thread> threads;
