@@ -28,6 +28,7 @@ PACKAGE = HERE.parents[1] / "bindings/python/python/millpond"
 PATIENCE = 60.0
 """Nothing takes so long unless it hangs."""
 MIB = 1 << 20
+OUT_OF_MEMORY = 2
 
 
 class Scene:
@@ -306,7 +307,10 @@ def allocate(size: int) -> None:
         ("cuCtxSetCurrent", (context,)),
         ("cuMemAlloc_v2", (ctypes.byref(pointer), ctypes.c_size_t(size))),
     ):
-        answer = getattr(cuda, call)(*arguments)
+        deadline = time.monotonic() + PATIENCE
+        # What others gave back a moment ago may not be the group's yet.
+        while (answer := getattr(cuda, call)(*arguments)) == OUT_OF_MEMORY and time.monotonic() < deadline:
+            time.sleep(0.05)
         if answer:
             raise RuntimeError(f"{call} answers {answer}")
 

@@ -19,6 +19,7 @@ pub const HTML: &str = concat!(
     include_str!("../page/script/kinds.js"),
     include_str!("../page/script/layout.js"),
     include_str!("../page/script/map.js"),
+    include_str!("../page/script/card.js"),
     include_str!("../page/script/history.js"),
     include_str!("../page/script/inspector.js"),
     include_str!("../page/script/table.js"),

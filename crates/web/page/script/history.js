@@ -42,8 +42,7 @@ function windowOf(samples, end) {
 
 /** Memory of a card over time: an area for each kind, one on the other. */
 class Chart {
-  constructor(id) {
-    this.id = id;
+  constructor() {
     this.samples = [];
     this.caption = el('figcaption');
     this.picture = svg('svg', { class: 'chart', role: 'img' });

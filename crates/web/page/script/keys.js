@@ -87,7 +87,7 @@ document.addEventListener('keydown', (event) => {
     if (view) {
       event.preventDefault();
       view.node.scrollIntoView({ block: 'nearest' });
-      view.map.focus({ focusVisible: true });
+      view.map.picture.focus({ focusVisible: true });
     }
     return;
   }

@@ -42,6 +42,7 @@ function squarify(items, x, y, width, height, place) {
 }
 
 const SMALLEST_AREA = 9;
+
 /** What is too small to see becomes one cell; its parts are in the tables. */
 function gather(cells, pixelsPerByte) {
   const sorted = cells.slice().sort((a, b) => b.bytes - a.bytes || (a.key < b.key ? -1 : 1));
@@ -78,6 +79,48 @@ function byGroup(cells) {
   return [...groups.values()].sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
 }
 
+function half(number) {
+  return Math.round(number * 2) / 2;
+}
+
+/** Where everything of a card lies: its cells, the frames around them, and the titles above. */
+function arrange(card, width, top, height) {
+  const scale = width / card.total_bytes;
+  const cells = [];
+  const frames = [];
+  const titles = [];
+  const place = (cell, x, y, w, h) => {
+    // Edges lie on half pixels: neighbours share them, and what moves by less needs no change.
+    cell.x = half(x);
+    cell.y = half(y);
+    cell.w = half(x + w) - cell.x;
+    cell.h = half(y + h) - cell.y;
+    cells.push(cell);
+  };
+  const fill = (key, block, inside, x, y, w, h) => {
+    squarify(gather(inside, scale * height), x, y, w, h, place);
+    frames.push({ key, block, x, y, w, h });
+  };
+  const blocks = new Map(FAMILIES.map((block) => [block, []]));
+  for (const cell of cellsOf(card)) blocks.get(cell.block).push(cell);
+  let x = 0;
+  for (const [block, inside] of blocks) {
+    if (!inside.length) continue;
+    let sum = 0;
+    for (const cell of inside) sum += cell.bytes;
+    const wide = sum * scale;
+    if (block === 'group') {
+      squarify(byGroup(inside), x, top, wide, height, (group, gx, gy, gw, gh) => {
+        fill(`group/${group.name}`, block, group.cells, gx, gy, gw, gh);
+      });
+    } else fill(block, block, inside, x, top, wide, height);
+    titles.push({ key: block, x, w: wide, text: block === 'group' ? 'Groups' : FAMILY_TITLES[block], sum });
+    x += wide;
+  }
+  return { cells, frames, titles };
+}
+
+/** Places of a scale: powers of two, and the end, which has room for its number. */
 function axis(total, most, apart) {
   let step = 1 << 20;
   while (total / step > most) step *= 2;
@@ -86,6 +129,7 @@ function axis(total, most, apart) {
   ticks.push(total);
   return ticks;
 }
+
 /** The next cell in a direction: what overlaps comes first, then what is near. */
 function nearest(cells, from, dx, dy) {
   const cx = from.x + from.w / 2,

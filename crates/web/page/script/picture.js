@@ -54,7 +54,7 @@ function paint() {
   const title = `${$('answer-wrong').matches('.ok') ? '' : '⚠ '}Millpond${local ? '' : ` on ${location.hostname}`}`;
   if (document.title !== title) document.title = title;
   stats.updates += 1;
-  stats.cells = [...views.values()].reduce((sum, view) => sum + view.cells.length, 0);
+  stats.cells = [...views.values()].reduce((sum, view) => sum + view.map.cells.length, 0);
   stats.lastUpdateMs = performance.now() - begin + state.parseMs;
   state.parseMs = 0;
   stats.updatesMs.push(stats.lastUpdateMs);
