@@ -198,9 +198,14 @@ keys L 2G Enter y
 until_true "done: 2 GiB" limit_is $((2 << 30))
 sees "and seen" 'of 2 GiB'
 
-# Kills.
-kill -9 "$(status daemon_pid)"
-sees "a daemon that was killed: the next one" 'epoch 2 up'
+# Kills, and a daemon that hangs.
+daemon=$(status daemon_pid) epoch=$(status epoch)
+kill -STOP "$daemon"
+sees "a daemon that hangs: the age of the picture" 'picture [0-9]+s old'
+kill -CONT "$daemon"
+misses "and none when it goes on" 'picture [0-9]+s old'
+kill -9 "$daemon"
+sees "a daemon that was killed: the next one" "epoch $((epoch + 1)) up"
 keeper=$(status keeper_pid) daemon=$(status daemon_pid)
 kill -9 "$keeper" "$daemon"
 sees "a pond that was killed" 'POND AWAY, picture [0-9]+s old'
@@ -247,6 +252,14 @@ expect "ASCII" "$(screen | LC_ALL=C grep -c '[^ -~]')" 0
 expect "no colour" "$(mux capture-pane -p -e -t top | grep -cE $'\e\\[[0-9;]*(3[0-7]|38;5)')" 0
 keys 2 w
 sees "nothing is changed" 'read-only|--readonly'
+keys Escape
+misses "closed" 'Not done'
+keys q
+sees "q: the shell" '^prompt>$'
+keys C-l 'millpond top --watch' Enter
+sees "only watching" 'all users, read-only'
+keys 3 L
+sees "is told why nothing is changed" 'its connection is for watching'
 keys Escape
 pid=$(top_pid)
 mux kill-session -t top

@@ -280,7 +280,7 @@ impl Play {
         self.world.movers.started(pidfd);
         self.pond.mover_started(&mut self.world, GPU, 77, pidfd);
         if decide.flag() {
-            self.pond.mover_said(&mut self.world, GPU, FromMover::Ready, None);
+            self.pond.mover_said(&mut self.world, GPU, FromMover::Ready { context_bytes: 1 }, None);
         }
     }
 
@@ -306,7 +306,7 @@ impl Play {
             8 => FromMover::JobFailed { job, why: Why::Epoch, text: text() },
             9 => FromMover::MapFailed { slab, why: Why::Unsupported, text: text() },
             10 => FromMover::Failed { text: text() },
-            _ => FromMover::Ready,
+            _ => FromMover::Ready { context_bytes: 2 },
         };
         self.world.movers.says(&said);
         self.pond.mover_said(&mut self.world, GPU, said, None);

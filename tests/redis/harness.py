@@ -257,6 +257,27 @@ class Holder:
         self.process.wait()
 
 
+class Owner:
+    """A program with memory of its own, which it has put into the pond under a name."""
+
+    def __init__(self, pond, name, bytes_):
+        tool = os.environ.get("PONDTOOL") or pathlib.Path(os.environ["MILLPOND_BIN"]).parent / "pondtool"
+        self.process = subprocess.Popen([str(tool), "shell"], env=pond.environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.pid = self.process.pid
+        self.process.stdin.write(f"shared adopt {name} linear {bytes_} 5\n")
+        self.process.stdin.flush()
+        said = self.process.stdout.readline().strip()
+        if said != "ok owner":
+            self.kill()
+            raise AssertionError(f"'{name}' was not adopted: {said}")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
 class Memory:
     """A process that opens memory by its 64 bytes, and knows nothing else of it."""
 

@@ -56,14 +56,23 @@ class Flow:
         return {name: count for name, count in self.expected.items() if count}
 
 
+class Lossy(Flow):
+    """Where memory is lost by right, every command is answered, and nothing more is known."""
+
+    def step(self):
+        op = self.random.choice(["create", "create", "get", "get", "delete", "info"])
+        fields = {"dtype": "f32", "shape": [16]} if op == "create" else {}
+        self.user.ask_through(op, name=f"{self.name}/{self.random.randrange(self.tensors)}", **fields)
+
+
 class Kills(Cleared):
     SECONDS = 40
 
-    def flow(self, kill, kills=KILLS, flows=2, pause=0.15, seed=None):
+    def flow(self, kill, kills=KILLS, flows=2, pause=0.15, seed=None, kind=Flow):
         """Kills at random times while commands flow; then every count is as it must be."""
         seed = seed if seed is not None else random.randrange(1 << 30)
         chance = random.Random(seed)
-        running = [Flow(self.server.connect, f"flow{number}", seed + number) for number in range(flows)]
+        running = [kind(self.server.connect, f"flow{number}", seed + number) for number in range(flows)]
         try:
             for number in range(kills):
                 before = sum(len(flow.expected) + flow.user.sent for flow in running)
@@ -76,6 +85,8 @@ class Kills(Cleared):
         wrong = [line for flow in running for line in flow.wrong]
         self.assertEqual(wrong, [], f"seed {seed}\n{self.bridge.log()[-2000:]}")
         self.agree()
+        if kind is Lossy:
+            return
         expected = {name: count for each in left for name, count in each.items()}
         found = {tensor["name"]: tensor["holds"] for tensor in self.pond.tensors()}
         self.assertEqual(found, expected, f"seed {seed}")
@@ -91,6 +102,13 @@ class Kills(Cleared):
 
     def test_redis_dies_at_every_step_and_comes_back_empty(self):
         self.flow(lambda _: self.server.restart(), kills=8)
+
+    def test_hosts_die_at_every_step_and_all_agree_on_what_is_lost(self):
+        self.flow(lambda _: self.pond.kill_hosts(), kills=12, kind=Lossy)
+
+    def test_hosts_and_the_daemon_and_the_bridge_die_in_turns(self):
+        kinds = [self.pond.kill_hosts, self.pond.kill_daemon, self.bridge.restart]
+        self.flow(lambda number: kinds[number % 3](), kills=12, kind=Lossy)
 
     def test_bridge_daemon_and_redis_die_in_turns(self):
         kinds = [lambda: self.bridge.restart(), lambda: self.pond.kill_daemon(), lambda: self.server.restart()]
@@ -188,6 +206,24 @@ class Deaths(Cleared):
         with harness.Memory(self.pond, base64.b64decode(again["ipc_handle"])) as memory:
             self.assertEqual(memory.sum(24), 0)
         self.assertRaises(AssertionError, harness.Memory, self.pond, base64.b64decode(made["ipc_handle"]))
+
+    def test_memory_of_a_program_is_shown_until_that_program_is_killed(self):
+        for bridge_lives in (True, False):
+            owner = harness.Owner(self.pond, "own", 2 * harness.MIB)
+            self.addCleanup(owner.process.kill)
+            harness.eventually_equal("it is shown", str(owner.pid), lambda owner=owner: self.user.hash("own").get("owner_pid"))
+            found = self.user.hash("own")
+            self.assertEqual((found["transport"], found["survives"], found["state"], found["ipc_handle"]), ("ipc", "owner", "ready", ""))
+            self.assertEqual(self.user.ask("get", name="own")["error"]["code"], "not_shared", "whoever reads a handle has the memory")
+            self.agree()
+            if not bridge_lives:
+                self.bridge.kill()
+            owner.kill()
+            if not bridge_lives:
+                harness.eventually_equal("the pond has nothing of it", [], self.pond.tensors)
+                self.bridge.start()
+            harness.eventually_equal("its hash goes with it", {}, lambda: self.user.hash("own"))
+            self.agree()
 
     def test_hosts_that_die_while_tensors_are_made_leave_nothing_wrong(self):
         for round_ in range(6):

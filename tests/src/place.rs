@@ -68,6 +68,12 @@ impl Place {
         Self::of(TestPond::start(Options::giving_back()))
     }
 
+    /// With a pond of these options, whose programs have its variables too.
+    #[must_use]
+    pub fn with(options: Options) -> Self {
+        Self::of(TestPond::start(options))
+    }
+
     /// Nobody serves: limits are kept by the programs alone.
     #[must_use]
     pub fn without_a_pond() -> Self {

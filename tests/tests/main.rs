@@ -6,6 +6,7 @@
 mod accounts;
 mod budget_faults;
 mod budget_soft;
+mod card;
 mod crash_loop;
 mod elastic;
 mod elastic_kills;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
-use millpond_tests::{Options, TestPond, driver, eventually_equal, is_soft, say};
+use millpond_tests::{Options, Process, TestPond, driver, eventually_equal, is_soft, say};
 
 const COUNT: u32 = 1000;
 /// Small enough that many share a slab.
@@ -14,7 +14,7 @@ fn a_thousand_at_once(options: Options, mode: &str) {
     let pond = TestPond::start(options);
     let baseline = pond.physical();
     let mut worker = pond.worker();
-    let report = worker.ask(&format!("retire {COUNT} {SMALL} 200"));
+    let report = worker.ask(&format!("retire vmm {COUNT} {SMALL} 200"));
     say(&format!("{mode}: {report}"));
     eventually_equal("leases", &0, || pond.accounts().leases);
     assert_eq!(pond.accounts().tensors, COUNT + 1);
@@ -64,13 +64,45 @@ fn slabs_of_their_own_dropped_under_running_kernels() {
         let pond = TestPond::start(options);
         let baseline = pond.physical();
         let mut worker = pond.worker();
-        let report = worker.ask(&format!("retire 8 {} 200", driver::plenty()));
+        let report = worker.ask(&format!("retire vmm 8 {} 200", driver::plenty()));
         say(&format!("{mode}, large: {report}"));
         eventually_equal("leases", &0, || pond.accounts().leases);
         for tensor in pond.control().list("").unwrap() {
             pond.control().delete(tensor.tensor).unwrap();
         }
         worker.finish();
+        pond.assert_physical("everything was deleted", baseline);
+    }
+}
+
+/// Memory that is opened by a handle, or imported from a pool, is closed: no unmap, and the same order.
+#[test]
+fn memory_of_other_processes_dropped_under_running_kernels() {
+    for (mode, options) in modes() {
+        let pond = TestPond::start(options);
+        let baseline = pond.physical();
+        let mut worker = pond.worker();
+        for transport in ["ipc", "mempool"] {
+            let report = worker.ask(&format!("retire {transport} 8 {SMALL} 200"));
+            say(&format!("{mode}, {transport}: {report}"));
+            eventually_equal("leases", &0, || pond.accounts().leases);
+            for tensor in pond.control().list("").unwrap() {
+                pond.control().delete(tensor.tensor).unwrap();
+            }
+            eventually_equal("slabs", &0, || pond.accounts().slab_bytes);
+        }
+        assert_eq!(
+            worker.ask("make after 100000 9"),
+            worker.ask("hash after"),
+            "its context lives"
+        );
+        pond.control().delete("after").unwrap();
+        worker.finish();
+        for mover in pond.status().movers {
+            if let Ok(mover) = Process::open(mover.pid) {
+                mover.kill();
+            }
+        }
         pond.assert_physical("everything was deleted", baseline);
     }
 }

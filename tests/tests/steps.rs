@@ -21,6 +21,7 @@ enum Role {
     Daemon,
     Keeper,
     Mover,
+    Host,
 }
 
 /// A request, what it needs before, and what must be so after its answer.
@@ -32,8 +33,26 @@ struct Kind {
     request: &'static [&'static str],
     /// Whether the tensor is published in the end, if there is one.
     then: Then,
-    /// Whether a mover works for it.
-    moves: bool,
+    /// Who works for it beside client, daemon and keeper.
+    helper: Option<Role>,
+    /// Whether it is refused when the helper dies of it, or takes what was made along.
+    may_fail: bool,
+    /// How many times later than usual the kills come: for what has to wait for a process to start.
+    later: u32,
+}
+
+impl Kind {
+    const fn new(name: &'static str, then: Then) -> Self {
+        Kind {
+            name,
+            before: &["connect"],
+            request: &[],
+            then,
+            helper: None,
+            may_fail: false,
+            later: 1,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,18 +81,21 @@ impl Scene {
         Self { pond, holder, hash, accounts, physical, kills: 0 }
     }
 
-    /// The mover of the moment, if there is one.
-    fn kill_mover(&mut self) {
-        let movers = self.pond.status().movers;
-        if let Some(mover) = movers.first().and_then(|mover| Process::open(mover.pid).ok()) {
-            mover.kill();
+    /// The mover or the host of the moment, if there is one.
+    fn kill_helper(&mut self, role: Role) {
+        let status = self.pond.status();
+        let mover = status.movers.last().map(|mover| mover.pid);
+        let host = status.hosts.last().map(|host| host.pid);
+        let pid = if role == Role::Mover { mover } else { host };
+        if let Some(helper) = pid.and_then(|pid| Process::open(pid).ok()) {
+            helper.kill();
             self.kills += 1;
         }
     }
 
     fn kill(&mut self, role: Role) {
-        if role == Role::Mover {
-            return self.kill_mover();
+        if matches!(role, Role::Mover | Role::Host) {
+            return self.kill_helper(role);
         }
         self.kills += 1;
         let before = self.pond.status();
@@ -127,10 +149,7 @@ fn each_role(kind: &Kind) {
     let mut worker = scene.pond.worker();
     for round in rounds() {
         // In turn, so that the keeper has no daemon that dies again and again.
-        for role in [Role::Client, Role::Daemon, Role::Keeper, Role::Mover] {
-            if role == Role::Mover && !kind.moves {
-                continue;
-            }
+        for role in [Role::Client, Role::Daemon, Role::Keeper].into_iter().chain(kind.helper) {
             let after = format!("{} with the {role:?} killed, round {round}", kind.name);
             let is_hello = kind.before.is_empty() && kind.then == Then::Nothing;
             if is_hello {
@@ -140,7 +159,7 @@ fn each_role(kind: &Kind) {
             kind.request.iter().for_each(|line| worker.tell(line));
             let mut answers = kind.request.len();
             match moment(round) {
-                Some(delay) => std::thread::sleep(delay),
+                Some(delay) => std::thread::sleep(delay * kind.later),
                 None => {
                     worker.answer().unwrap();
                     answers -= 1;
@@ -151,10 +170,12 @@ fn each_role(kind: &Kind) {
                 std::mem::replace(&mut worker, scene.pond.worker()).kill();
             } else {
                 scene.kill(role);
-                for _ in 0..answers {
-                    worker.answer().unwrap_or_else(|error| panic!("{after}: {error}"));
+                let said: Vec<_> = (0..answers).map(|_| worker.answer()).collect();
+                match said.into_iter().find_map(Result::err) {
+                    None if role == Role::Host => check_mapped(&mut worker, kind, &after),
+                    None => check(&scene, kind, &after),
+                    Some(error) => check_refused(&scene, kind, role, &error, &after),
                 }
-                check(&scene, kind, &after);
                 worker.ask("drop-all");
                 worker.ask("flush");
             }
@@ -180,46 +201,51 @@ fn check(scene: &Scene, kind: &Kind, after: &str) {
     }
 }
 
-#[test]
-fn create_of_a_small_one() {
-    let request = &["begin t 65536"];
-    each_role(&Kind {
-        name: "create, small",
-        before: &["connect"],
-        request,
-        then: Then::Writing,
-        moves: false,
+/// The tensor may be lost with its host, but not for who has it mapped.
+fn check_mapped(worker: &mut Worker, kind: &Kind, after: &str) {
+    if kind.then == Then::Ready {
+        assert_eq!(worker.ask("hash t"), content::hash_of(BYTES, SEED), "{after}");
+    }
+}
+
+/// What a helper died of, or has lost, is refused; and then nothing is half there.
+fn check_refused(scene: &Scene, kind: &Kind, role: Role, error: &str, after: &str) {
+    assert!(kind.may_fail && kind.helper == Some(role), "{after}: {error}");
+    say(&format!("{after}: {error}"));
+    eventually(after, || match scene.pond.control().inspect("t") {
+        Ok(found) => (found.info.generation == 0 || role == Role::Host).then_some(()),
+        Err(error) => (error.kind() == ErrorKind::NotFound).then_some(()),
     });
 }
 
 #[test]
+fn create_of_a_small_one() {
+    let kind = Kind::new("create, small", Then::Writing);
+    each_role(&Kind { request: &["begin t 65536"], ..kind });
+}
+
+#[test]
 fn create_of_one_with_a_slab_of_its_own() {
-    let request = &["begin t 37748736"];
-    each_role(&Kind {
-        name: "create, own slab",
-        before: &["connect"],
-        request,
-        then: Then::Writing,
-        moves: false,
-    });
+    let kind = Kind::new("create, own slab", Then::Writing);
+    each_role(&Kind { request: &["begin t 37748736"], ..kind });
 }
 
 #[test]
 fn get() {
     let (before, request) = (&["put t 65536 5"], &["get t"]);
-    each_role(&Kind { name: "get", before, request, then: Then::Ready, moves: false });
+    each_role(&Kind { before, request, ..Kind::new("get", Then::Ready) });
 }
 
 #[test]
 fn publish() {
     let (before, request) = (&["begin t 65536", "write t 5"], &["publish t"]);
-    each_role(&Kind { name: "publish", before, request, then: Then::Ready, moves: false });
+    each_role(&Kind { before, request, ..Kind::new("publish", Then::Ready) });
 }
 
 #[test]
 fn delete() {
     let (before, request) = (&["put t 65536 5"], &["delete t"]);
-    each_role(&Kind { name: "delete", before, request, then: Then::Nothing, moves: false });
+    each_role(&Kind { before, request, ..Kind::new("delete", Then::Nothing) });
 }
 
 /// The last lease of a tensor that is deleted already: the release frees its memory.
@@ -227,39 +253,82 @@ fn delete() {
 fn release() {
     let before = &["make t 65536 5", "delete t"];
     let request = &["drop t", "flush"];
-    each_role(&Kind { name: "release", before, request, then: Then::Nothing, moves: false });
+    each_role(&Kind { before, request, ..Kind::new("release", Then::Nothing) });
 }
 
 #[test]
 fn hello() {
-    each_role(&Kind {
-        name: "hello",
-        before: &[],
-        request: &["connect"],
-        then: Then::Nothing,
-        moves: false,
-    });
+    let kind = Kind::new("hello", Then::Nothing);
+    each_role(&Kind { before: &[], request: &["connect"], ..kind });
 }
 
 /// Nobody sees the new one before it is complete, and a client that is killed leaves nothing.
 #[test]
 fn put() {
-    let request = &["upload t 65536 5"];
-    let before = &["connect"];
-    each_role(&Kind { name: "put", before, request, then: Then::Ready, moves: true });
+    let kind = Kind { helper: Some(Role::Mover), ..Kind::new("put", Then::Ready) };
+    each_role(&Kind { request: &["upload t 65536 5"], ..kind });
 }
 
 /// A publish that takes the place of another tensor with the name.
 #[test]
 fn put_in_the_place_of_another() {
-    let (before, request) = (&["put t 9000000 1"], &["upload t 65536 5"]);
-    each_role(&Kind { name: "put, replacing", before, request, then: Then::Ready, moves: true });
+    let kind = Kind { helper: Some(Role::Mover), ..Kind::new("put, replacing", Then::Ready) };
+    each_role(&Kind { before: &["put t 9000000 1"], request: &["upload t 65536 5"], ..kind });
 }
 
 #[test]
 fn download() {
-    let (before, request) = (&["put t 65536 5"], &["download t"]);
-    each_role(&Kind { name: "download", before, request, then: Then::Ready, moves: true });
+    let kind = Kind { helper: Some(Role::Mover), ..Kind::new("download", Then::Ready) };
+    each_role(&Kind { before: &["put t 65536 5"], request: &["download t"], ..kind });
+}
+
+/// A host is started for each: the one before has freed something.
+#[test]
+fn create_in_a_host() {
+    let kind = Kind {
+        helper: Some(Role::Host),
+        may_fail: true,
+        later: 20,
+        ..Kind::new("create, ipc", Then::Ready)
+    };
+    each_role(&Kind { request: &["shared make t ipc 65536 5"], ..kind });
+}
+
+#[test]
+fn get_by_a_handle() {
+    let before = &["shared make t ipc 65536 5", "drop t", "flush"];
+    let kind =
+        Kind { helper: Some(Role::Host), may_fail: true, ..Kind::new("get, ipc", Then::Ready) };
+    each_role(&Kind { before, request: &["get t"], ..kind });
+}
+
+/// The release frees the last memory of a host, and so ends it.
+#[test]
+fn release_of_the_last_of_a_host() {
+    let before = &["shared make t ipc 65536 5", "delete t"];
+    let kind = Kind { helper: Some(Role::Host), ..Kind::new("release, ipc", Then::Nothing) };
+    each_role(&Kind { before, request: &["drop t", "flush"], ..kind });
+}
+
+#[test]
+fn create_of_a_memory_pool() {
+    let kind = Kind { helper: Some(Role::Mover), ..Kind::new("create, mempool", Then::Ready) };
+    each_role(&Kind { request: &["shared make t mempool 65536 5"], ..kind });
+}
+
+/// The client is the owner of what it brings in: with its end goes what only it could share.
+#[test]
+fn adopt() {
+    let kinds: [(&str, &[&str]); 3] = [
+        ("adopt, vmm", &["shared adopt t virtual 65536 5"]),
+        ("adopt, mempool", &["shared adopt t pool 65536 5"]),
+        ("adopt, ipc", &["shared adopt t linear 65536 5"]),
+    ];
+    for (name, request) in kinds {
+        let helper = Some(Role::Mover);
+        let kind = Kind { helper, may_fail: true, ..Kind::new(name, Then::Ready) };
+        each_role(&Kind { request, ..kind });
+    }
 }
 
 /// A client that holds something claims it from the next daemon by itself; that is met as well.

@@ -441,6 +441,62 @@ fn what_cannot_be_adopted_is_refused_with_its_reason() {
     reader.finish();
 }
 
+/// The handle says on which GPU, and whatever GPU a program works on, a get opens it there.
+#[test]
+fn memory_of_another_gpu_than_the_programs_is_opened_on_its_own() {
+    let options = Options::giving_back().soft().env("MILLPOND_SOFT_DEVICES", "2");
+    let options = options.worker_env("MILLPOND_SOFT_DEVICES", "2");
+    let pond = TestPond::start(options);
+    let devices: Vec<_> = pond.status().devices.iter().map(|device| device.device).collect();
+    for (transport, name) in [("ipc", "x"), ("mempool", "y")] {
+        let made = pond.cli(&[
+            "tensor",
+            "create",
+            name,
+            "--dtype",
+            "u8",
+            "--shape",
+            "1000",
+            "--zero",
+            "--device",
+            "1",
+            "--transport",
+            transport,
+        ]);
+        assert_eq!(made.code, Some(0), "{made:?}");
+        assert_eq!(pond.control().inspect(name).unwrap().info.device, devices[1]);
+    }
+    let (mut first, mut second) = (pond.worker(), pond.worker());
+    // Their own memory, and so their context, is on the first one.
+    first.ask("make own 1000 1");
+    for name in ["x", "y"] {
+        first.ask(&format!("open {name}"));
+        let written = first.ask(&format!("write {name} 5"));
+        assert_eq!(second.ask(&format!("get {name}")), written, "{name}");
+        let elsewhere = pond.cli(&[
+            "tensor",
+            "create",
+            name,
+            "--dtype",
+            "u8",
+            "--shape",
+            "1000",
+            "--zero",
+            "--device",
+            "0",
+            "--transport",
+            if name == "x" { "ipc" } else { "mempool" },
+        ]);
+        assert!(elsewhere.stderr.contains("it lies on"), "{elsewhere:?}");
+    }
+    first.finish();
+    second.finish();
+    for name in ["x", "y", "own"] {
+        pond.control().delete(name).unwrap();
+    }
+    assert_empty(&pond);
+}
+
 #[test]
 fn events_tell_of_hosts_adoptions_and_orphans() {
     let pond = TestPond::start(Options::new());

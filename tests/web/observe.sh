@@ -52,6 +52,7 @@ ended() {
     for pid in "${started[@]}"; do kill -9 "$pid" 2>/dev/null; done
     "$millpond" stop >/dev/null 2>&1
     wait 2>/dev/null
+    [ -z "${place:-}" ] || rmdir "$place" 2>/dev/null
     [ "$failed" = 0 ] || tail -n 20 "$folder"/*.log
     rm -rf "$folder"
 }
@@ -83,6 +84,8 @@ end_web() {
 }
 get() { curl -s --max-time 30 "$url$1" "${@:2}"; }
 status() { curl -s --max-time 30 -o /dev/null -w '%{http_code}' "$url$1" "${@:2}"; }
+# The same by a pattern, for values that are not known before.
+metric_of() { get metrics | sed -n "s/^millpond_$1 //p"; }
 metric() { get metrics | grep -F "millpond_$1 " | grep -v '^#' | head -n 1 | sed 's/.* //'; }
 # A value of what is read as JSON; nothing where it is not there yet.
 json() { python3 -c 'import json,os,sys; print(eval(sys.argv[1], {"it": json.load(sys.stdin), "evil": os.environ.get("evil")}))' "$1" 2>/dev/null; }
@@ -135,6 +138,23 @@ for header in 'x-content-type-options: nosniff' 'referrer-policy: no-referrer' '
     has "the header $header" "$headers" "$header"
 done
 lacks "nobody else's page may read it" "$headers" access-control
+
+# A container, as a runtime makes it: a cgroup with its name.
+container=$(head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n')
+pod=9bd6f5c0_1d2e_4f3a_8b9c_0d1e2f3a4b5c
+place=
+for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/pids /sys/fs/cgroup/freezer /sys/fs/cgroup/cpu; do
+    place=$root/kubepods-pod$pod.slice:cri-containerd:$container
+    [ -e "$root/cgroup.procs" ] && mkdir "$place" 2>/dev/null && echo "$POND_PID" > "$place/cgroup.procs" 2>/dev/null && break
+    rmdir "$place" 2>/dev/null
+    place=
+done
+if [ -n "$place" ]; then
+    charged=$("$millpond" group ls --json | json 'it["groups"][0]["devices"][0]["process_bytes"]')
+    settles "memory by pod and container" "$charged" metric_of 'container_memory_bytes{.*pod_uid="9bd6f5c0-1d2e-4f3a-8b9c-0d1e2f3a4b5c",container_id="'"$container"'"}'
+else
+    echo "SKIPPED: memory by container: no cgroup can be made here"
+fi
 
 echo "# metrics"
 "$millpond" rm nothing 2>/dev/null

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 
 use millpond::cuda::{Context, DevicePtr, ForeignMemory, MemoryKind, MemoryRange, Stream};
-use millpond::{AdoptSpec, Audience, Dtype, Error, ErrorKind, GpuUuid, TensorSpec};
+use millpond::{AdoptRefusal, AdoptSpec, Audience, Dtype, Error, ErrorKind, GpuUuid, TensorSpec};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -98,6 +98,13 @@ impl Drop for Kept {
     }
 }
 
+/// Why memory cannot be shared.
+struct Refused {
+    reason: String,
+    /// A GPU can copy all other memory.
+    of_the_host: bool,
+}
+
 impl Adopt<'_> {
     pub(crate) fn run<'py>(
         &self,
@@ -107,15 +114,20 @@ impl Adopt<'_> {
         let py = tensor.py();
         let source = Source::of(tensor)?;
         let adopted = match source.refusal()? {
-            Some(reason) => Err(reason),
+            Some(reason) => Err(Refused { reason, of_the_host: false }),
             None => self.adopt(&source)?,
         };
         let (id, because) = match adopted {
             Ok(id) => (id, None),
-            Err(reason) if self.copy => (self.copied(&source)?, Some(reason)),
-            Err(reason) => {
+            Err(Refused { reason, of_the_host: false }) if self.copy => {
+                (self.copied(&source)?, Some(reason))
+            }
+            Err(Refused { reason, of_the_host }) => {
                 let message = format!("the memory cannot be adopted: {reason}");
-                let hint = "copy=True makes a copy instead";
+                let hint = match of_the_host {
+                    true => "millpond.put copies bytes of the host into the pond",
+                    false => "copy=True makes a copy instead",
+                };
                 return Err(errors::special(py, Special::Adopt, &message, hint));
             }
         };
@@ -124,7 +136,7 @@ impl Adopt<'_> {
     }
 
     /// Without a copy; the reason, where the driver cannot share it.
-    fn adopt(&self, source: &Source<'_>) -> PyResult<Result<millpond::TensorId, String>> {
+    fn adopt(&self, source: &Source<'_>) -> PyResult<Result<millpond::TensorId, Refused>> {
         let (py, kept) = (source.keep.py(), Kept(Some(source.keep.clone().unbind())));
         let spec = AdoptSpec::new(self.name, source.dtype, source.shape.clone());
         let spec = spec.audience(self.audience);
@@ -132,10 +144,13 @@ impl Adopt<'_> {
         ask_in(py, Call::Adopt { name: self.name }, || {
             match self.pond.adopt(spec, address, Box::new(kept)) {
                 Ok(info) => Ok(Ok(info.tensor)),
-                Err(Error::Adopt { reason, .. }) => Ok(Err(reason.to_string())),
+                Err(Error::Adopt { reason, .. }) => Ok(Err(Refused {
+                    of_the_host: reason == AdoptRefusal::Host,
+                    reason: reason.to_string(),
+                })),
                 // The pond tries the memory before it takes it.
                 Err(Error::Refused(failure)) if is_about_memory(failure.kind) => {
-                    Ok(Err(failure.message))
+                    Ok(Err(Refused { reason: failure.message, of_the_host: false }))
                 }
                 Err(error) => Err(error),
             }

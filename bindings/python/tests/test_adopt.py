@@ -358,6 +358,78 @@ millpond.adopt(name, pooled(MIB).fill(b"abcd"), copy=True).close()
     millpond.delete(name)
 
 
+def test_memory_of_other_kinds_and_of_others_is_refused_or_copied(name, gpu, python):
+    other = "other/" + name
+    millpond.create(other, 2 * MIB, "uint8", zero=True, transport="ipc").close()
+    with millpond.handle(other) as handle:
+        gpu(
+            """
+# One tensor over two handles.
+def spanning():
+    address = ctypes.c_uint64()
+    call("cuMemAddressReserve", ctypes.byref(address), size(4 * MIB), size(0), ctypes.c_uint64(0), ctypes.c_uint64(0))
+    for half in (0, 2 * MIB):
+        handle = ctypes.c_uint64()
+        call("cuMemCreate", ctypes.byref(handle), size(2 * MIB), ctypes.byref(Properties(1, 1, Location(1, 0), None, 0)), ctypes.c_uint64(0))
+        call("cuMemMap", ctypes.c_uint64(address.value + half), size(2 * MIB), size(0), handle, ctypes.c_uint64(0))
+    call("cuMemSetAccess", address, size(4 * MIB), ctypes.byref(Access(Location(1, 0), 3)), size(1))
+    return Array(address.value, 4 * MIB).fill(b"abcd" * MIB)
+
+managed = ctypes.c_uint64()
+call("cuMemAllocManaged", ctypes.byref(managed), size(MIB), 1)
+host = ctypes.c_void_p()
+call("cuMemAllocHost_v2", ctypes.byref(host), size(MIB))
+
+# Mapped so that this process may only read it.
+def read_only():
+    array = mapped(2 * MIB).fill(b"abcd")
+    call("cuMemSetAccess", ctypes.c_uint64(array.address), size(2 * MIB), ctypes.byref(Access(Location(1, 0), 1)), size(1))
+    return array
+
+# Opened by hand, from the pond or from anybody.
+class Handle(ctypes.Structure):
+    _fields_ = [("bytes", ctypes.c_ubyte * 64)]
+
+opened = ctypes.c_uint64()
+call("cuIpcOpenMemHandle_v2", ctypes.byref(opened), Handle.from_buffer_copy(bytes.fromhex(sys.argv[2])), 1)
+
+# Of a context of its own beside the primary one.
+def elsewhere():
+    own = ctypes.c_void_p()
+    call("cuCtxCreate_v2", ctypes.byref(own), 0, 0)
+    array = linear(MIB).fill(b"abcd")
+    call("cuCtxSetCurrent", context)
+    return array
+
+for source, reason in (
+    (Array(managed.value, MIB).fill(b"abcd"), "managed memory"),
+    (read_only(), "may not write it"),
+    (Array(opened.value, 2 * MIB).fill(b"abcd"), "only the process that made it"),
+    (elsewhere(), "another context"),
+    (spanning(), "several handles"),
+):
+    refused(source, reason)
+    t = millpond.adopt(name, source, copy=True)
+    assert reason in t.copied_because, (reason, t.copied_because)
+    assert (t.transport, t.info.adopted) == ("vmm", False)
+    assert t.tobytes() == source.read(), reason
+    t.close()
+    millpond.delete(name)
+    assert millpond.flush()
+for copy in (False, True):
+    try:
+        millpond.adopt(name, Array(host.value, MIB), copy=copy)
+    except millpond.AdoptError as error:
+        assert "memory of the host" in error.message and "millpond.put" in error.hint, error
+    else:
+        raise AssertionError("not refused")
+""",
+            name,
+            handle.memory.hex(),
+        )
+    millpond.delete(other)
+
+
 def test_a_name_that_is_taken_is_refused_and_keeps_its_bytes(name, gpu):
     gpu(
         """

@@ -1,5 +1,6 @@
 //! One end of a channel: sends and takes datagrams with their descriptors.
 
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -13,6 +14,12 @@ use crate::{ChannelError, Frame};
 /// How long is waited until others have read descriptors. Whoever sends must not hang because of
 /// them, and may try again.
 const IN_FLIGHT: Duration = Duration::from_millis(250);
+
+thread_local! {
+    /// What this thread reads messages into. To clear as much as the longest message has would take
+    /// longer than most messages do.
+    static SPACE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// One end, which sends `Out` and takes `In`. A message is one datagram, so all threads may send.
 #[derive(Debug)]
@@ -144,12 +151,27 @@ impl<Out: Frame, In: Frame> End<Out, In> {
     }
 
     fn take(&self, wait: bool) -> Result<Option<(In, Vec<OwnedFd>)>, ChannelError> {
-        let mut buffer = vec![0; In::MAX_BYTES];
-        let Some(received) = socket::receive(&self.socket, &mut buffer, wait)? else {
+        let mut space = SPACE.take();
+        if space.len() < In::MAX_BYTES {
+            space.resize(In::MAX_BYTES, 0);
+        }
+        let taken = self.take_into(&mut space, wait);
+        SPACE.set(space);
+        taken
+    }
+
+    fn take_into(
+        &self,
+        space: &mut [u8],
+        wait: bool,
+    ) -> Result<Option<(In, Vec<OwnedFd>)>, ChannelError> {
+        // No longer than messages of this channel: what is longer is none.
+        let (buffer, _) = space.split_at_mut(In::MAX_BYTES);
+        let Some(received) = socket::receive(&self.socket, buffer, wait)? else {
             return Ok(None);
         };
-        buffer.truncate(received.bytes);
-        let message = In::from_bytes(&buffer)?;
+        let (bytes, _) = buffer.split_at(received.bytes);
+        let message = In::from_bytes(bytes)?;
         check(&message, received.fds.len())?;
         Ok(Some((message, received.fds)))
     }

@@ -86,10 +86,7 @@ impl Memory for Card {
     }
 }
 
-/// What NVML says that this process uses. It does not find itself in another pid namespace than the
-/// driver's.
+/// What this process uses of a GPU, if anybody says.
 fn own_bytes(driver: &Driver, device: DeviceUuid) -> Option<u64> {
-    let processes = Nvml::open(driver).ok()?.device(device).ok()?.processes().ok()?;
-    let own = processes.iter().find(|process| process.pid == std::process::id());
-    own.and_then(|process| process.used_bytes)
+    Nvml::open(driver).ok()?.device(device).ok()?.own_bytes()
 }

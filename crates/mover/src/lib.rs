@@ -41,6 +41,7 @@ mod fault;
 mod file;
 mod job;
 mod kernel_files;
+mod meter;
 mod queue;
 pub mod raw;
 mod rights;

@@ -16,6 +16,7 @@ use crate::error::MoverError;
 use crate::fault::Faults;
 use crate::file::UserFile;
 use crate::job::{Job, Work};
+use crate::meter::Meter;
 use crate::queue::Queue;
 use crate::rights;
 use crate::settings::Ring;
@@ -63,9 +64,9 @@ fn run(channel: &Arc<MoverEnd>) -> Result<(), MoverError> {
     let started = Ring::new(threads, block_bytes, depth)
         .and_then(|ring| Mover::start(channel, &driver?, epoch, device, ring));
     match started {
-        Ok(mover) => {
-            channel.send(&FromMover::Ready)?;
-            tracing::debug!("the mover is ready");
+        Ok((mover, context_bytes)) => {
+            channel.send(&FromMover::Ready { context_bytes })?;
+            tracing::debug!(context_bytes, "the mover is ready");
             mover.serve()
         }
         Err(error) => {
@@ -96,12 +97,13 @@ impl Mover {
         epoch: Epoch,
         device: GpuUuid,
         ring: Ring,
-    ) -> Result<Mover, MoverError> {
+    ) -> Result<(Mover, u64), MoverError> {
         let faults = match driver.kind() {
             DriverKind::Soft => Faults::from_environment()?,
             DriverKind::Cuda => Faults::default(),
         };
         let device = driver.device_by_uuid(DeviceUuid(device.0))?;
+        let meter = Meter::start(driver, device.uuid())?;
         let shared = Arc::new(Shared::new(Queue::new(ring), Arc::clone(channel), faults));
         // Every thread makes its memory while the context is made, and pins it afterwards. The first
         // one has its buffers before anything is promised; the others pin while it works already.
@@ -125,8 +127,10 @@ impl Mover {
             // A thread that is gone has ended the process.
             let _ = thread.send(context.clone());
         }
+        // Now or never: what is mapped later counts as this process's too.
+        let context_bytes = meter.read();
         let slabs = Slabs::new(context, Arc::clone(channel));
-        Ok(Mover { epoch, channel: Arc::clone(channel), shared, slabs, threads })
+        Ok((Mover { epoch, channel: Arc::clone(channel), shared, slabs, threads }, context_bytes))
     }
 
     fn serve(mut self) -> Result<(), MoverError> {
@@ -257,7 +261,10 @@ fn range(text: String) -> Refusal {
     Refusal { why: Why::Range, text }
 }
 
-fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, MoverError> {
+pub(crate) fn thread(
+    name: &str,
+    body: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, MoverError> {
     let builder = std::thread::Builder::new().name(name.to_owned());
     builder.spawn(body).map_err(MoverError::io("starting a thread"))
 }

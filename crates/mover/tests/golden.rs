@@ -62,7 +62,7 @@ fn from_mover() -> Vec<(&'static str, FromMover)> {
     let data = std::array::from_fn(|at| u8::try_from(at).unwrap());
     let pool_failed = |out_of_memory| FromMover::PoolFailed { slab, out_of_memory, text: text() };
     vec![
-        ("ready", FromMover::Ready),
+        ("ready", FromMover::Ready { context_bytes: 500 << 20 }),
         ("failed", FromMover::Failed { text: text() }),
         ("mapped", FromMover::Mapped { slab }),
         ("map-failed", FromMover::MapFailed { slab, why: Why::Driver, text: text() }),

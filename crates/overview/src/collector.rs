@@ -24,7 +24,7 @@ pub struct Options {
     pub tensors: usize,
     /// Whether the processes of groups are asked for: one more request for each group.
     pub members: bool,
-    /// Whether this process reads the cards through NVML too: utilisation, power, contexts of movers.
+    /// Whether this process reads the cards through NVML too: utilisation, power, temperature.
     pub readings: bool,
 }
 
@@ -222,12 +222,6 @@ impl Collector {
     fn cards(&mut self, overview: &Overview, shared_slabs: &[SharedSlab]) -> Vec<Card> {
         let mut card = |device: &view::Device| {
             let uuid = device.device.to_string();
-            // Only movers are looked for among the processes.
-            let has_mover = overview.status.movers.iter().any(|it| it.device == device.device);
-            let processes = match &mut self.reader {
-                Some(reader) if has_mover => reader.processes(&uuid),
-                _ => Vec::new(),
-            };
             let mut card = Card::new(&DeviceParts {
                 device,
                 sees: overview.sees,
@@ -239,7 +233,6 @@ impl Collector {
                 movers: &overview.status.movers,
                 groups: &overview.groups,
                 caches: &overview.caches,
-                processes: &processes,
                 user_names: &overview.user_names,
             });
             card.readings = self.reader.as_mut().and_then(|reader| reader.readings(&uuid));

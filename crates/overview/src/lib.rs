@@ -3,7 +3,7 @@
 //!
 //! All of them need the same reading (status, models, groups, caches, processes, tensors) and the same
 //! sum: each GPU as a list of [`Segment`]s whose bytes add up to the card's. [`Collector::collect`] asks
-//! the pond for the reading, and [`Card::new`] makes the sum, without I/O, a clock or a thread.
+//! the pond for the reading, and [`Card::new`] makes the sum, without I/O, a clock or a thread. [`History`]
 //! keeps such sums for a day in bounded memory.
 //!
 //! The key decision: what the card has in use is the driver's word, what the pond holds is the pond's, and
@@ -26,7 +26,7 @@ mod readings;
 mod samples;
 mod tensors;
 
-pub use card::{Card, CardProcess, DeviceParts, Segment, SegmentKind, SharedSlab};
+pub use card::{Card, DeviceParts, Segment, SegmentKind, SharedSlab};
 pub use collector::{Collector, Options};
 pub use history::{History, Series};
 pub use names::Names;

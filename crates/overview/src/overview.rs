@@ -63,10 +63,10 @@ pub struct GroupMembers {
 }
 
 impl Overview {
-    /// The card with this index or UUID, as people write them: `0`, `gpu0`, `GPU-…`.
+    /// The card that a person means, as [`Card::find`] finds it.
     #[must_use]
     pub fn card(&self, text: &str) -> Option<&Card> {
-        self.cards.iter().find(|card| card.is_called(text))
+        Card::find(&self.cards, text)
     }
 
     /// The name of a user, or the number where the machine knows no name.

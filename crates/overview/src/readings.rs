@@ -6,8 +6,6 @@ use millpond_cuda::{DeviceUuid, DriverChoice, Nvml, NvmlDevice};
 use millpond_softgpu::PROVIDER;
 use serde::{Deserialize, Serialize};
 
-use crate::CardProcess;
-
 /// Readings of a card. What the driver does not say is nothing, never an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -60,16 +58,6 @@ impl CardReader {
             power_limit_watts: device.power_limit_milliwatts().ok().map(watts),
             fan_ratio: device.fan_percent().ok().map(percent),
         })
-    }
-
-    /// Processes with a context on the card, as far as the driver says what they have.
-    pub fn processes(&mut self, uuid: &str) -> Vec<CardProcess> {
-        let listed = self.device(uuid).and_then(|device| device.processes().ok());
-        let process = |one: millpond_cuda::NvmlProcess| {
-            let bytes = one.used_bytes?;
-            Some(CardProcess { device: uuid.to_owned(), pid: one.pid, bytes })
-        };
-        listed.unwrap_or_default().into_iter().filter_map(process).collect()
     }
 
     /// A card's handle is asked for once. One that is not known may be later, after a driver was reset.

@@ -10,7 +10,7 @@ use millpond_view as view;
 use millpond_wire::HostId;
 use view::{Digest, Text};
 
-use crate::{Card, CardProcess, DeviceParts, Sees, SharedSlab, TensorGroup};
+use crate::{Card, DeviceParts, Sees, SharedSlab, TensorGroup};
 
 pub(crate) const GIB: u64 = 1 << 30;
 pub(crate) const GPU: GpuUuid = GpuUuid([7; 16]);
@@ -169,6 +169,10 @@ pub(crate) fn host(context_bytes: u64) -> view::Host {
     }
 }
 
+pub(crate) fn mover(context_bytes: u64) -> view::Mover {
+    view::Mover { device: Text(GPU), pid: 99, moves: 0, moved_bytes: 0, context_bytes }
+}
+
 /// Lists that own what [`DeviceParts`] borrows.
 #[derive(Debug)]
 pub(crate) struct Parts {
@@ -182,7 +186,6 @@ pub(crate) struct Parts {
     pub movers: Vec<view::Mover>,
     pub groups: Vec<view::Group>,
     pub caches: Vec<view::Cache>,
-    pub processes: Vec<CardProcess>,
     pub user_names: BTreeMap<u32, String>,
 }
 
@@ -199,7 +202,6 @@ impl Parts {
             movers: Vec::new(),
             groups: Vec::new(),
             caches: Vec::new(),
-            processes: Vec::new(),
             user_names: BTreeMap::from([(1000, "alice".to_owned())]),
         }
     }
@@ -216,7 +218,6 @@ impl Parts {
             movers: &self.movers,
             groups: &self.groups,
             caches: &self.caches,
-            processes: &self.processes,
             user_names: &self.user_names,
         })
     }

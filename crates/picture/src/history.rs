@@ -234,7 +234,9 @@ fn areas(
 
 fn corner(scale: &Scale, point: &Point, bytes: u64) -> String {
     let (x, y) = (scale.x(point.monotonic_ms), scale.y(bytes));
-    format!("{} {}", Length(x), Length(y))
+    // A tenth of a pixel is not seen, and a day has many points.
+    let [x, y] = [x, y].map(|it| Length((it * 10.0).round() / 10.0));
+    format!("{x} {y}")
 }
 
 /// What the card itself says.
@@ -347,7 +349,7 @@ mod tests {
 
     use super::*;
     use crate::map::tests::is_well_formed;
-    use crate::samples::card;
+    use crate::samples::{card, compare, hour};
 
     fn series(seconds: u64) -> Series {
         let mut history = History::new();
@@ -361,6 +363,11 @@ mod tests {
             history.record(second * 1000, 1_700_000_000_000 + second * 1000, &[card]);
         }
         history.series(&card().device, 3_600_000, 500).unwrap()
+    }
+
+    #[test]
+    fn the_picture_of_the_documents_is_what_is_drawn() {
+        compare("history.svg", &history(&hour()));
     }
 
     #[test]

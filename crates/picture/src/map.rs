@@ -24,6 +24,8 @@ const HEADER: f64 = 94.0;
 const FOOTER: f64 = 52.0;
 const LEGEND_ROW: f64 = 22.0;
 const LEGEND_COLUMNS: usize = 4;
+/// A cell that is thinner has no line around it, which would be all that is seen of it.
+const TINY: f64 = 3.0;
 const FONT: f64 = 12.0;
 const SMALL: f64 = 11.0;
 
@@ -188,8 +190,11 @@ fn draw_segment(svg: &mut Svg, card: &Card, segment: &Segment, rect: Rect) {
     svg.raw("<g>");
     svg.title(&about(card, segment));
     let class = style::class(segment.kind);
+    let is_tiny = rect.width.min(rect.height) < TINY;
     if segment.kind == SegmentKind::Free {
         svg.rect("cell free", rect);
+    } else if is_tiny {
+        svg.rect(&format!("cell tiny f-{class}"), rect);
     } else {
         svg.rect(&format!("cell f-{class}"), rect);
         hatch(svg, segment.kind, rect);
@@ -367,7 +372,7 @@ fn legend(svg: &mut Svg, totals: &BTreeMap<SegmentKind, u64>, top: f64) -> f64 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::samples::{card, segment};
+    use crate::samples::{card, compare, segment, shown};
 
     /// Whether tags are closed in order, and nothing else is markup.
     pub(crate) fn is_well_formed(svg: &str) -> bool {
@@ -387,6 +392,14 @@ pub(crate) mod tests {
             }
         }
         open.is_empty()
+    }
+
+    #[test]
+    fn the_picture_of_the_documents_is_what_is_drawn() {
+        let card = shown();
+        let sum: u64 = card.segments.iter().map(|segment| segment.bytes).sum();
+        assert_eq!(sum, card.total_bytes);
+        compare("map.svg", &map(&[card]));
     }
 
     #[test]

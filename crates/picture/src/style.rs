@@ -118,6 +118,7 @@ text { font-family: system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Ari
 .warning { fill: #c92a2a; font-weight: 600; }
 .frame { fill: none; stroke: #9aa4af; }
 .cell { stroke: #ffffff; stroke-width: 0.6; }
+.tiny { stroke: none; }
 .free { fill: #ffffff; stroke: #9aa4af; stroke-dasharray: 3 3; }
 .line { stroke: #9aa4af; fill: none; }
 .grid { stroke: #d8dee4; fill: none; }
@@ -136,6 +137,7 @@ const DARK: &str = "\
   .warning { fill: #ff8787; }
   .frame { stroke: #59636e; }
   .cell { stroke: #0d1117; }
+  .tiny { stroke: none; }
   .free { fill: #0d1117; stroke: #59636e; }
   .line { stroke: #59636e; }
   .grid { stroke: #262c36; }
@@ -194,7 +196,7 @@ mod tests {
             for (a, b) in pairs(kinds) {
                 let (x, y) = (of_kind(a), of_kind(b));
                 let is_apart = x.pattern != y.pattern
-                    || lightness(x.light.0).abs_diff(lightness(y.light.0)) >= 8;
+                    || (lightness(x.light.0) - lightness(y.light.0)).abs() >= 8.0;
                 assert!(is_apart, "{a:?} and {b:?}");
             }
         }
@@ -225,8 +227,8 @@ mod tests {
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
-    fn lightness(color: &str) -> i32 {
+    fn lightness(color: &str) -> f64 {
         let [red, green, blue] = channels(color);
-        (100.0 * (0.3 * red + 0.59 * green + 0.11 * blue)).round() as i32
+        100.0 * (0.3 * red + 0.59 * green + 0.11 * blue)
     }
 }

@@ -166,7 +166,8 @@ impl World {
             (ToMover::Start { .. }, _) => {
                 let fails = self.busy && self.rng.once_in(20);
                 let text = "a fault".to_owned();
-                mover.say(&if fails { FromMover::Failed { text } } else { FromMover::Ready });
+                let ready = FromMover::Ready { context_bytes: 1 << 20 };
+                mover.say(&if fails { FromMover::Failed { text } } else { ready });
                 mover.stops |= fails;
             }
             (ToMover::Map { slab, bytes, backing }, fd) => {

@@ -25,7 +25,6 @@ fn uuid(kind: u32, number: usize) -> String {
 /// What a pond of that many GPUs with some tensors, models, groups, caches and processes is like.
 pub fn overview(gpus: u8, tensors: usize) -> Overview {
     let ReplyBody::Status(mut status) = reply("status") else { panic!("no status") };
-    let base = status.devices[0].clone();
     let device = |index: u8| millpond::DeviceInfo {
         device: GpuUuid([index + 1; 16]),
         index: u32::from(index),
@@ -41,7 +40,6 @@ pub fn overview(gpus: u8, tensors: usize) -> Overview {
         other_bytes: Some(9 * GIB),
         slabs: 12,
         tensors: 40,
-        ..base.clone()
     };
     status.devices = (0..gpus).map(device).collect();
     (status.started_unix_ms, status.clients, status.leases) = (NOW - 7 * HOUR, 6, 14);
@@ -87,7 +85,6 @@ fn from(status: &Status, tensors: usize) -> Overview {
             movers: &[],
             groups: &overview.groups,
             caches: &overview.caches,
-            processes: &[],
             user_names: &overview.user_names,
         });
         card.readings = Some(Readings {
@@ -114,7 +111,7 @@ fn tensor(number: usize) -> millpond::TensorInfo {
         device: GpuUuid([1; 16]),
         bytes: (GIB >> (number % 7)) + number as u64,
         leases: u32::try_from(number % 4).unwrap(),
-        user: if number % 3 == 0 { 1001 } else { 1000 },
+        user: if number.is_multiple_of(3) { 1001 } else { 1000 },
         created_unix_ms: NOW - (number as u64 + 1) * 61_000,
         ..samples::tensor_info()
     }

@@ -74,6 +74,8 @@ data! { $
         moves: u32,
         /// Bytes moved so far.
         moved_bytes: u64,
+        /// What its CUDA context takes of the GPU; 0 while that is not known.
+        context_bytes: u64,
     }
 }
 
@@ -84,6 +86,7 @@ impl From<&MoverInfo> for Mover {
             pid: mover.pid,
             moves: mover.moves,
             moved_bytes: mover.moved_bytes,
+            context_bytes: mover.context_bytes,
         }
     }
 }
@@ -219,5 +222,21 @@ impl Status {
             counters: Counters::from(&status.counters),
             daemon_resident_bytes: status.daemon_resident_bytes,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mover_is_shown_with_what_its_context_takes() {
+        let device = GpuUuid([7; 16]);
+        let info = MoverInfo { device, pid: 8, moves: 2, moved_bytes: 9, context_bytes: 3 << 20 };
+        let shown = serde_json::to_value(Mover::from(&info)).unwrap();
+        let expected = serde_json::json!({
+            "device": device.to_string(), "pid": 8, "moves": 2, "moved_bytes": 9, "context_bytes": 3 << 20,
+        });
+        assert_eq!(shown, expected);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use millpond::{Dtype, Pond, Tensor, TensorSpec};
+use millpond::{Dtype, Pond, Tensor, TensorSpec, TransportKind};
 use millpond_cuda::{
     Access, AddressRange, Allocation, Context, CudaError, Granularity, Mapping, Stream, TouchKernel,
 };
@@ -19,6 +19,7 @@ const TRIES: u32 = 4;
 /// compares the sums. The tensors stay in the pond, without a lease.
 pub(crate) fn run(
     pond: &Pond,
+    transport: TransportKind,
     count: u64,
     bytes: u64,
     duration: Duration,
@@ -28,7 +29,7 @@ pub(crate) fn run(
     let stream = Stream::new(sums.context()).map_err(trouble)?;
     let mut duration = duration;
     for _ in 0..TRIES {
-        let work = Work { pond, count, bytes, duration };
+        let work = Work { pond, transport, count, bytes, duration };
         let (took, ran) = work.once(&kernel, &stream, &sums)?;
         if ran {
             let ms = duration.as_millis();
@@ -42,6 +43,7 @@ pub(crate) fn run(
 
 struct Work<'a> {
     pond: &'a Pond,
+    transport: TransportKind,
     count: u64,
     bytes: u64,
     duration: Duration,
@@ -87,6 +89,7 @@ impl Work<'_> {
         (0..self.count)
             .map(|index| {
                 let spec = TensorSpec::new(format!("read/{index}"), Dtype::U8, [self.bytes]);
+                let spec = spec.transport(self.transport);
                 let tensor = self.pond.create(spec).map_err(trouble)?;
                 tensor.fill(byte(index)).map_err(trouble)?;
                 Ok(tensor)

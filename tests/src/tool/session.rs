@@ -141,9 +141,11 @@ impl Session {
             ["threads", count, rounds] => {
                 churn::threads(&self.pond()?, number(count)?, number(rounds)?)
             }
-            ["retire", count, bytes, ms] => {
+            ["retire", transport, count, bytes, ms] => {
+                let transport = transport.parse().map_err(wrong)?;
+                let (count, bytes) = (number(count)?, number(bytes)?);
                 let duration = Duration::from_millis(number(ms)?);
-                retire::run(&self.pond()?, number(count)?, number(bytes)?, duration)
+                retire::run(&self.pond()?, transport, count, bytes, duration)
             }
             ["early-unmap"] => retire::early_unmap(),
             ["model", ref rest @ ..] => {

@@ -367,6 +367,8 @@ class MoverInfo:
     pid: int
     moves: int
     moved_bytes: int
+    context_bytes: int
+    """What its CUDA context takes of the GPU; 0 while that is not known."""
 
 @final
 class HostInfo:

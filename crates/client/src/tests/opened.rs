@@ -5,12 +5,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use millpond_cuda::{Context, Driver, DriverChoice, IpcEvent, LinearMemory, Stream, TouchKernel};
+use millpond_cuda::{
+    Context, Driver, DriverChoice, ForeignMemory, IpcEvent, LinearMemory, Stream, TouchKernel,
+};
 use millpond_wire::message::{ReplyBody, RequestBody};
 use millpond_wire::{Backing, ErrorKind, GpuUuid, LeaseId, SlabId, Transport};
 
 use crate::testing::{Does, FakePond, eventually, grant_of, info};
-use crate::{Error, GetOptions, Survives, TensorInfo, TransportKind};
+use crate::{Error, GetOptions, Survives, TensorInfo, TransportKind, process};
 
 const SLAB: u64 = 2 << 20;
 const SECOND: Duration = Duration::from_secs(5);
@@ -116,6 +118,27 @@ fn memory_of_another_process_is_read_written_and_closed() {
     assert_eq!(error.kind(), ErrorKind::Lost, "nobody has the memory any more: {error}");
     fake.wait_for(|_, body| *body == RequestBody::LeaseRelease { leases: vec![LeaseId(3)] });
     pond.close().unwrap();
+}
+
+#[test]
+fn a_forked_child_closes_nothing_that_its_parent_has_opened() {
+    let host = Host::start();
+    let (driver, context) = context();
+    let fake = pond_of(&host, &context, SLAB);
+    let pond = fake.builder().driver(driver).connect().unwrap();
+    let x = pond.get("acts/x").unwrap();
+    let at = x.device_ptr();
+    // What runs on this thread from here on believes that it is the child.
+    let child = process::pretend(u32::MAX);
+    assert!(matches!(x.to_vec(), Err(Error::Forked { .. })));
+    let stream = Stream::new(&context).unwrap();
+    assert!(matches!(x.wait(&stream), Err(Error::Forked { .. })));
+    drop(x);
+    assert!(pond.flush(SECOND).unwrap());
+    drop(child);
+    assert!(ForeignMemory::find(&context, at, 128).is_ok(), "it is the parent's, and open");
+    let seen = fake.seen();
+    assert!(!seen.iter().any(|(_, body)| matches!(body, RequestBody::LeaseRelease { .. })));
 }
 
 #[test]

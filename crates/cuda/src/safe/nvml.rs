@@ -241,6 +241,15 @@ impl NvmlDevice {
         Ok(infos.into_iter().map(process).collect())
     }
 
+    /// What this process uses of the card, memory that it has imported included. Nothing where the driver
+    /// does not say, and in another pid namespace than the driver's, where it does not find itself.
+    #[must_use]
+    pub fn own_bytes(&self) -> Option<u64> {
+        let processes = self.processes().ok()?;
+        let own = processes.iter().find(|process| process.pid == std::process::id());
+        own.and_then(|process| process.used_bytes)
+    }
+
     /// How busy the card is.
     ///
     /// # Errors

@@ -41,13 +41,21 @@ pub struct HostProcesses {
     launch: HostLaunch,
     lines: HashMap<HostId, Line>,
     /// Those that this process started: somebody has to reap them.
-    children: Vec<Child>,
+    children: HashMap<HostId, Child>,
+    /// Heard for the last time, and not reaped yet.
+    ended: Vec<Child>,
     news: Vec<News>,
 }
 
 impl HostProcesses {
     pub(super) fn new(launch: HostLaunch) -> Self {
-        Self { launch, lines: HashMap::new(), children: Vec::new(), news: Vec::new() }
+        Self {
+            launch,
+            lines: HashMap::new(),
+            children: HashMap::new(),
+            ended: Vec::new(),
+            news: Vec::new(),
+        }
     }
 
     pub(super) fn start(&mut self, watcher: &mut Watcher, host: HostId) {
@@ -65,9 +73,12 @@ impl HostProcesses {
         let (child, pidfd) =
             started.map_err(|error| format!("starting '{}': {error}", launch.program.display()))?;
         let pid = child.id();
-        self.children.push(child);
-        // One that nobody hears ends with its channel.
-        self.listen(watcher, host, channel)?;
+        if let Err(text) = self.listen(watcher, host, channel) {
+            // One that nobody hears ends with its channel.
+            self.ended.push(child);
+            return Err(text);
+        }
+        self.children.insert(host, child);
         Ok(News::Started { host, pid, pidfd: Arc::new(pidfd), channel: Arc::new(copy) })
     }
 
@@ -102,6 +113,7 @@ impl HostProcesses {
         if let Some(line) = self.lines.remove(&host) {
             watcher.remove(&line.channel, line.token);
         }
+        self.ended.extend(self.children.remove(&host));
     }
 
     /// Whether something is to be told to the policy or to a host.
@@ -117,7 +129,7 @@ impl HostProcesses {
         for (host, line) in &mut self.lines {
             line.flush(*host);
         }
-        self.children.retain_mut(|child| !matches!(child.try_wait(), Ok(Some(_))));
+        self.ended.retain_mut(|child| !matches!(child.try_wait(), Ok(Some(_))));
     }
 }
 

@@ -9,7 +9,11 @@ use super::{ChannelError, FROM_MOVER_BYTES, VERSIONS};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FromMover {
     /// The answer to `Start`: context and ring are there.
-    Ready,
+    Ready {
+        /// What NVML says that this process uses of the GPU, with a context and nothing mapped; 0 if it
+        /// does not say.
+        context_bytes: u64,
+    },
     /// The other answer to `Start`: no driver, no such GPU, no context. The mover exits.
     Failed {
         text: String,
@@ -124,7 +128,9 @@ impl FromMover {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         match self {
-            FromMover::Ready => Writer::new(kind::READY).u32(VERSIONS.newest).bytes(),
+            FromMover::Ready { context_bytes } => {
+                Writer::new(kind::READY).u32(VERSIONS.newest).u64(*context_bytes).bytes()
+            }
             FromMover::Failed { text } => Writer::new(kind::FAILED).cut_text(text).bytes(),
             FromMover::Mapped { slab } => Writer::new(kind::MAPPED).slab(*slab).bytes(),
             FromMover::MapFailed { slab, why, text } => {
@@ -163,7 +169,7 @@ impl FromMover {
         let message = match reader.u8()? {
             kind::READY => {
                 VERSIONS.check(reader.u32()?)?;
-                FromMover::Ready
+                FromMover::Ready { context_bytes: reader.u64()? }
             }
             kind::FAILED => FromMover::Failed { text: reader.text()? },
             kind::MAPPED => FromMover::Mapped { slab: reader.slab()? },

@@ -29,7 +29,7 @@ pub use to_mover::{Job, ToMover, Work};
 
 /// The version of this protocol, in the first message of each side. A daemon starts its movers from the
 /// file that it runs itself, so there is never a reason to speak another one.
-pub const VERSIONS: Versions = Versions::only(4);
+pub const VERSIONS: Versions = Versions::only(5);
 
 /// The daemon's longest message: all pieces and runs of a move, 16 bytes each, the groups of its user,
 /// and what is before them.

@@ -120,7 +120,7 @@ fn a_number_that_leaves_a_user_as_it_is_is_nobodys() {
 fn from_mover() -> impl Strategy<Value = FromMover> {
     let why = || proptest::sample::select(Why::ALL.to_vec());
     prop_oneof![
-        Just(FromMover::Ready),
+        any::<u64>().prop_map(|context_bytes| FromMover::Ready { context_bytes }),
         text().prop_map(|text| FromMover::Failed { text }),
         slab().prop_map(|slab| FromMover::Mapped { slab }),
         (slab(), why(), text()).prop_map(|(slab, why, text)| FromMover::MapFailed {
@@ -362,8 +362,9 @@ fn the_daemon_never_waits_for_long() {
     assert!(matches!(error, ChannelError::HungPeer { .. }), "{error}");
     assert!(matches!(ours.receive_within(patience), Err(ChannelError::HungPeer { .. })));
     let theirs = MoverEnd::new(theirs);
-    theirs.send(&FromMover::Ready).unwrap();
-    assert_eq!(ours.try_receive().unwrap().unwrap().0, FromMover::Ready);
+    let ready = FromMover::Ready { context_bytes: 7 };
+    theirs.send(&ready).unwrap();
+    assert_eq!(ours.try_receive().unwrap().unwrap().0, ready);
     drop(theirs);
     assert!(matches!(ours.try_receive(), Err(ChannelError::HungUp)));
 }
@@ -377,7 +378,10 @@ fn a_hang_up_is_seen_behind_unread_messages() {
     theirs.wait_for_hang_up().unwrap();
     assert_eq!(theirs.receive().unwrap().0, ToMover::Stop);
     assert!(matches!(theirs.receive(), Err(ChannelError::HungUp)));
-    assert!(matches!(theirs.send(&FromMover::Ready), Err(ChannelError::HungUp)));
+    assert!(matches!(
+        theirs.send(&FromMover::Ready { context_bytes: 0 }),
+        Err(ChannelError::HungUp)
+    ));
 }
 
 #[test]

@@ -2,13 +2,44 @@
 
 use std::time::{Duration, Instant};
 
-use millpond_mover::channel::{FromMover, PiecesKind};
-use millpond_wire::{Piece, Run};
+use millpond_cuda::Nvml;
+use millpond_mover::channel::{FromMover, PiecesKind, ToMover};
+use millpond_wire::{GpuUuid, Piece, Run, SlabId};
 
-use crate::world::{BLOCK, MIB, Mover, PATIENCE, get, in_own_world, pattern, pieces, put};
+use crate::world::{BLOCK, MIB, Mover, PATIENCE, get, in_own_world, pattern, pieces, put, start};
 
 /// What a real driver may take or give back beside the test.
 const NOISE_BYTES: u64 = 16 << 20;
+
+#[test]
+fn what_its_context_takes_is_read_before_it_has_mapped_anything() {
+    in_own_world(|world| {
+        let taken = 5 * MIB;
+        let mover = Mover::spawn(&[("MILLPOND_SOFT_CONTEXT_BYTES", &taken.to_string())]);
+        mover.say(&start(GpuUuid(world.device.uuid().0), 3, u32::try_from(BLOCK).unwrap()), None);
+        let FromMover::Ready { context_bytes } = mover.hear() else { panic!("not ready") };
+        let nvml = Nvml::open(&world.driver).unwrap().device(world.device.uuid()).unwrap();
+        let of_process = || {
+            let processes = nvml.processes().unwrap();
+            let found = processes.iter().find(|process| process.pid == mover.spawned.child.id());
+            found.and_then(|process| process.used_bytes)
+        };
+        if world.is_soft() {
+            assert_eq!((context_bytes, of_process()), (taken, Some(taken)));
+        } else {
+            // In a container NVML may name processes as the machine outside does. Threads that get their
+            // streams only now take a little more.
+            assert_eq!(context_bytes > 0, of_process().is_some());
+            assert!(of_process().is_none_or(|bytes| bytes.abs_diff(context_bytes) < 64 * MIB));
+        }
+        let slab = SlabId::random();
+        mover.say(&ToMover::MakePool { slab, bytes: 128 * MIB }, None);
+        assert!(matches!(mover.hear_with(), (FromMover::PoolMade { .. }, Some(_))));
+        if let Some(bytes) = of_process() {
+            assert!(bytes >= context_bytes + 128 * MIB, "no measure of a context: {bytes}");
+        }
+    });
+}
 
 #[test]
 fn a_killed_mover_leaves_no_memory_taken() {

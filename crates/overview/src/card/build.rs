@@ -245,13 +245,10 @@ fn helpers(parts: &DeviceParts<'_>, fill: &mut Fill) {
         };
         fill.place(segment, host.context_bytes);
     }
-    let device = parts.device.device.to_string();
+    // What the card says of a mover's process would not do: it counts the slabs that are mapped there.
     for mover in parts.movers.iter().filter(|mover| parts.is_here(&mover.device)) {
-        let is_it =
-            |process: &&super::CardProcess| process.pid == mover.pid && process.device == device;
-        let bytes = parts.processes.iter().find(is_it).map_or(0, |process| process.bytes);
         let label = format!("context of the mover with pid {}", mover.pid);
-        fill.place(segment(SegmentKind::MoverContext, label), bytes);
+        fill.place(segment(SegmentKind::MoverContext, label), mover.context_bytes);
     }
 }
 

@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Readings;
 
-pub use parts::{CardProcess, DeviceParts, SharedSlab};
+pub use parts::{DeviceParts, SharedSlab};
+
+/// Fewer digits of a UUID name nobody.
+const LEAST_DIGITS: usize = 4;
 
 /// A GPU as segments that add up to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,15 +46,20 @@ pub struct Card {
 }
 
 impl Card {
-    /// Whether a person means this card with `0`, `gpu0`, or its UUID with or without `GPU-`.
+    /// The card that a person means with `0`, `gpu0`, `cuda:0`, its UUID, or the first digits of that.
     #[must_use]
-    pub fn is_called(&self, text: &str) -> bool {
-        let index = text.strip_prefix("gpu").or_else(|| text.strip_prefix("GPU")).unwrap_or(text);
-        if let Ok(index) = index.parse::<u32>() {
-            return index == self.index;
+    pub fn find<'a>(cards: &'a [Self], text: &str) -> Option<&'a Self> {
+        let index = ["gpu", "cuda:"].iter().find_map(|prefix| text.strip_prefix(prefix));
+        if let Ok(index) = index.unwrap_or(text).parse::<u32>()
+            && let Some(found) = cards.iter().find(|card| card.index == index)
+        {
+            return Some(found);
         }
         let bare = |uuid: &str| uuid.strip_prefix("GPU-").unwrap_or(uuid).to_ascii_lowercase();
-        bare(text) == bare(&self.device)
+        let digits = bare(text);
+        let mut found = cards.iter().filter(|card| bare(&card.device).starts_with(&digits));
+        let only = found.next().filter(|_| digits.len() >= LEAST_DIGITS);
+        only.filter(|_| found.next().is_none())
     }
 }
 

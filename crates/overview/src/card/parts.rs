@@ -29,8 +29,6 @@ pub struct DeviceParts<'a> {
     pub groups: &'a [view::Group],
     /// Elastic caches.
     pub caches: &'a [view::Cache],
-    /// What the driver says that processes have; empty if it does not say.
-    pub processes: &'a [CardProcess],
     /// Names of users.
     pub user_names: &'a BTreeMap<u32, String>,
 }
@@ -47,16 +45,5 @@ pub struct SharedSlab {
     /// User id of the owner.
     pub user: u32,
     /// Bytes of all of them.
-    pub bytes: u64,
-}
-
-/// A process as the driver sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CardProcess {
-    /// UUID of the GPU.
-    pub device: String,
-    /// Its number in the driver's pid namespace.
-    pub pid: u32,
-    /// Its bytes.
     pub bytes: u64,
 }

@@ -1,11 +1,11 @@
-use millpond::TransportKind;
+use millpond::{GpuUuid, TransportKind};
 use millpond_view::{self as view, Text};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
 use crate::samples::{self, GIB, GPU, Parts};
-use crate::{CardProcess, Sees, SharedSlab, TensorGroup};
+use crate::{Sees, SharedSlab, TensorGroup};
 
 fn bytes_of(card: &Card, kind: SegmentKind) -> u64 {
     card.segments.iter().filter(|it| it.kind == kind).map(|it| it.bytes).sum()
@@ -47,8 +47,7 @@ fn full() -> Parts {
         ipc_bytes: GIB,
     }];
     parts.hosts = vec![samples::host(GIB)];
-    parts.movers = vec![view::Mover { device: Text(GPU), pid: 99, moves: 0, moved_bytes: 0 }];
-    parts.processes = vec![CardProcess { device: GPU.to_string(), pid: 99, bytes: GIB }];
+    parts.movers = vec![samples::mover(GIB)];
     parts.groups = vec![samples::group("serving", 16 * GIB, Some(20 * GIB))];
     parts
 }
@@ -76,6 +75,18 @@ fn every_byte_has_one_place() {
     assert_eq!(group.children[0].kind, SegmentKind::Contexts);
     let kinds: Vec<_> = card.segments.iter().map(|it| it.kind).collect();
     assert!(kinds.is_sorted(), "an order that stays: {kinds:?}");
+}
+
+#[test]
+fn a_context_that_nobody_has_measured_is_in_what_others_have() {
+    let mut parts = full();
+    let before = parts.card().other_bytes;
+    parts.movers = vec![samples::mover(0)];
+    let card = parts.card();
+    assert_eq!(bytes_of(&card, SegmentKind::MoverContext), 0);
+    assert_eq!((card.other_bytes, card.excess_bytes), (before + GIB, 0));
+    parts.movers = vec![view::Mover { device: Text(GpuUuid([8; 16])), ..samples::mover(GIB) }];
+    assert_eq!(parts.card(), card, "a mover of another GPU");
 }
 
 #[test]
@@ -116,15 +127,21 @@ fn who_sees_only_their_own_sees_the_rest_as_others() {
 }
 
 #[test]
-fn a_card_is_called_by_index_or_uuid() {
+fn a_card_is_found_by_index_or_uuid() {
     let card = full().card();
+    let mut other = full();
+    other.device.index = 1;
+    other.device.device = Text(millpond::GpuUuid([0x12; 16]));
+    let cards = [card.clone(), other.card()];
     let bare = card.device.strip_prefix("GPU-").unwrap().to_uppercase();
-    for text in ["0", "gpu0", "GPU0", &card.device, &bare] {
-        assert!(card.is_called(text), "{text}");
+    for text in ["0", "gpu0", "cuda:0", &card.device, &bare, "GPU-0707", "0707"] {
+        assert_eq!(Card::find(&cards, text), Some(&card), "{text}");
     }
-    for text in ["1", "gpu1", "gpu", "", "GPU-00000000-0000-0000-0000-000000000000"] {
-        assert!(!card.is_called(text), "{text}");
+    assert_eq!(Card::find(&cards, "1212"), Some(&cards[1]), "no GPU has this index");
+    for text in ["2", "gpu", "GPU-", "", "GPU-00", "GPU-00000000-0000-0000-0000-000000000000"] {
+        assert_eq!(Card::find(&cards, text), None, "{text}");
     }
+    assert_eq!(Card::find(&[card.clone(), card.clone()], "GPU-0707"), None, "more than one");
 }
 
 #[test]
@@ -149,7 +166,7 @@ prop_compose! {
         versions in vec((amount(), amount(), any::<bool>()), 0..4),
         shared in vec(amount(), 0..3),
         hosts in vec(amount(), 0..3),
-        process in amount(),
+        movers in vec(amount(), 0..3),
         programs in vec((amount(), proptest::option::of(amount())), 0..4),
         caches in vec((amount(), amount()), 0..4),
         own in any::<bool>(),
@@ -180,8 +197,7 @@ prop_compose! {
             device: GPU.to_string(), model: "m".into(), versions: vec!["v".into()], user: 1, bytes,
         }).collect();
         parts.hosts = hosts.into_iter().map(samples::host).collect();
-        parts.movers = vec![view::Mover { device: Text(GPU), pid: 1, moves: 0, moved_bytes: 0 }];
-        parts.processes = vec![CardProcess { device: GPU.to_string(), pid: 1, bytes: process }];
+        parts.movers = movers.into_iter().map(samples::mover).collect();
         parts.groups = programs.into_iter().map(|(bytes, limit)| samples::group("g", bytes, limit)).collect();
         parts.caches = caches.into_iter().map(|(committed, idle)| samples::cache("g", committed, idle)).collect();
         parts

@@ -3,7 +3,7 @@
 //! Two rings: each second for ten minutes, every fifteen seconds for a day. Of fifteen seconds the one with
 //! the most in use is kept, because a peak is what people look for. A sample of a card has at most
 //! [`MOST_HOLDERS`] holders, all smaller ones are one more, and labels are stored once: [`SAMPLE_BYTES`]
-//! for each sample and card at most, 1.6 MiB for a card and a day.
+//! for each sample and card at most, 1.6 MiB for a card and a day, and their labels.
 //!
 //! Order and distance are those of a monotonic clock; the wall clock, which jumps, only labels.
 
@@ -29,8 +29,10 @@ const MOST_CARDS: usize = 64;
 
 const FINE_MS: u64 = 1000;
 const FINE_SAMPLES: usize = 600;
+const FINE_SPAN_MS: u64 = 10 * 60 * 1000;
 const COARSE_MS: u64 = 15_000;
 const COARSE_SAMPLES: usize = 5760;
+const COARSE_SPAN_MS: u64 = 24 * 3600 * 1000;
 
 /// Samples of all cards of a pond.
 #[derive(Debug)]
@@ -106,7 +108,7 @@ impl History {
         let sample = Sample { monotonic_ms, at_unix_ms, cards };
         self.keep_coarse(&sample);
         self.fine.push_back(sample);
-        let oldest = monotonic_ms.saturating_sub(FINE_MS * 600);
+        let oldest = monotonic_ms.saturating_sub(FINE_SPAN_MS);
         while self.fine.len() > FINE_SAMPLES
             || self.fine.front().is_some_and(|first| first.monotonic_ms < oldest)
         {
@@ -201,7 +203,7 @@ impl History {
             Some(_) => {
                 let over = self.pending.take();
                 self.coarse.extend(over);
-                let oldest = sample.monotonic_ms.saturating_sub(COARSE_MS * 5760);
+                let oldest = sample.monotonic_ms.saturating_sub(COARSE_SPAN_MS);
                 while self.coarse.len() > COARSE_SAMPLES
                     || self.coarse.front().is_some_and(|first| first.monotonic_ms < oldest)
                 {

@@ -19,8 +19,8 @@ use super::http::{Answer, HttpError, Server, quoted};
 use super::output;
 use crate::history;
 
-/// Points of a picture: more than its pixels show nothing.
-const POINTS: u32 = 1200;
+/// Points of a picture: one for two pixels, or the file is large and shows no more.
+const POINTS: u32 = 400;
 /// A file of tokens is a few lines.
 const TOKEN_FILE_BYTES: u64 = 64 << 10;
 
@@ -119,8 +119,8 @@ fn token(file: &Path) -> Result<String, CommandError> {
     File::open(file)
         .and_then(|found| found.take(TOKEN_FILE_BYTES).read_to_string(&mut text))
         .map_err(|error| failed(format!("reading '{}'", file.display()), error))?;
-    let lines = text.lines().map(str::trim);
-    let token = lines.filter(|line| !line.is_empty() && !line.starts_with('#')).next();
+    let mut lines = text.lines().map(str::trim);
+    let token = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
     let is_token = |token: &&str| token.bytes().all(|byte| byte.is_ascii_graphic());
     token
         .filter(is_token)

@@ -55,7 +55,7 @@ pub(super) fn run(args: &MapArgs, global: &Global, printer: &Printer) -> Outcome
 
 /// The card that a person means.
 pub(super) fn one<'a>(cards: &'a [Card], text: &str) -> Result<&'a Card, CommandError> {
-    cards.iter().find(|card| card.is_called(text)).ok_or_else(|| {
+    Card::find(cards, text).ok_or_else(|| {
         let count = u64::try_from(cards.len()).unwrap_or(u64::MAX);
         let message =
             format!("GPU '{text}' not found; the pond has {}", units::count(count, "GPU"));

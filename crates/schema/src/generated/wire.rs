@@ -41827,6 +41827,8 @@ mod root {
                 pub moves: u32,
                 /// The field `moved_bytes` in the table `MoverInfo`
                 pub moved_bytes: u64,
+                /// The field `context_bytes` in the table `MoverInfo`
+                pub context_bytes: u64,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -41837,6 +41839,7 @@ mod root {
                         pid: 0,
                         moves: 0,
                         moved_bytes: 0,
+                        context_bytes: 0,
                     }
                 }
             }
@@ -41855,16 +41858,21 @@ mod root {
                     field_pid: impl ::planus::WriteAsDefault<u32, u32>,
                     field_moves: impl ::planus::WriteAsDefault<u32, u32>,
                     field_moved_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_context_bytes: impl ::planus::WriteAsDefault<u64, u64>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_device = field_device.prepare(builder);
                     let prepared_pid = field_pid.prepare(builder, &0);
                     let prepared_moves = field_moves.prepare(builder, &0);
                     let prepared_moved_bytes = field_moved_bytes.prepare(builder, &0);
+                    let prepared_context_bytes = field_context_bytes.prepare(builder, &0);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<12> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<14> =
                         ::core::default::Default::default();
                     if prepared_moved_bytes.is_some() {
                         table_writer.write_entry::<u64>(3);
+                    }
+                    if prepared_context_bytes.is_some() {
+                        table_writer.write_entry::<u64>(4);
                     }
                     if prepared_device.is_some() {
                         table_writer.write_entry::<::planus::Offset<[u8]>>(0);
@@ -41882,6 +41890,11 @@ mod root {
                                 prepared_moved_bytes
                             {
                                 object_writer.write::<_, _, 8>(&prepared_moved_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_context_bytes) =
+                                prepared_context_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_context_bytes);
                             }
                             if let ::core::option::Option::Some(prepared_device) = prepared_device {
                                 object_writer.write::<_, _, 4>(&prepared_device);
@@ -41928,6 +41941,7 @@ mod root {
                         self.pid,
                         self.moves,
                         self.moved_bytes,
+                        self.context_bytes,
                     )
                 }
             }
@@ -42023,6 +42037,28 @@ mod root {
             }
 
             impl<T0, T1, T2, T3> MoverInfoBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`context_bytes` field](MoverInfo#structfield.context_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn context_bytes<T4>(self, value: T4) -> MoverInfoBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    MoverInfoBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`context_bytes` field](MoverInfo#structfield.context_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn context_bytes_as_default(
+                    self,
+                ) -> MoverInfoBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.context_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> MoverInfoBuilder<(T0, T1, T2, T3, T4)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [MoverInfo].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<MoverInfo>
@@ -42038,8 +42074,9 @@ mod root {
                 T1: ::planus::WriteAsDefault<u32, u32>,
                 T2: ::planus::WriteAsDefault<u32, u32>,
                 T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
             > ::planus::WriteAs<::planus::Offset<MoverInfo>>
-                for MoverInfoBuilder<(T0, T1, T2, T3)>
+                for MoverInfoBuilder<(T0, T1, T2, T3, T4)>
             {
                 type Prepared = ::planus::Offset<MoverInfo>;
 
@@ -42054,8 +42091,9 @@ mod root {
                 T1: ::planus::WriteAsDefault<u32, u32>,
                 T2: ::planus::WriteAsDefault<u32, u32>,
                 T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
             > ::planus::WriteAsOptional<::planus::Offset<MoverInfo>>
-                for MoverInfoBuilder<(T0, T1, T2, T3)>
+                for MoverInfoBuilder<(T0, T1, T2, T3, T4)>
             {
                 type Prepared = ::planus::Offset<MoverInfo>;
 
@@ -42073,12 +42111,13 @@ mod root {
                 T1: ::planus::WriteAsDefault<u32, u32>,
                 T2: ::planus::WriteAsDefault<u32, u32>,
                 T3: ::planus::WriteAsDefault<u64, u64>,
-            > ::planus::WriteAsOffset<MoverInfo> for MoverInfoBuilder<(T0, T1, T2, T3)>
+                T4: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<MoverInfo> for MoverInfoBuilder<(T0, T1, T2, T3, T4)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<MoverInfo> {
-                    let (v0, v1, v2, v3) = &self.0;
-                    MoverInfo::create(builder, v0, v1, v2, v3)
+                    let (v0, v1, v2, v3, v4) = &self.0;
+                    MoverInfo::create(builder, v0, v1, v2, v3, v4)
                 }
             }
 
@@ -42112,6 +42151,14 @@ mod root {
                         self.0.access(3, "MoverInfo", "moved_bytes")?.unwrap_or(0),
                     )
                 }
+
+                /// Getter for the [`context_bytes` field](MoverInfo#structfield.context_bytes).
+                #[inline]
+                pub fn context_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(4, "MoverInfo", "context_bytes")?.unwrap_or(0),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for MoverInfoRef<'a> {
@@ -42123,6 +42170,7 @@ mod root {
                     f.field("pid", &self.pid());
                     f.field("moves", &self.moves());
                     f.field("moved_bytes", &self.moved_bytes());
+                    f.field("context_bytes", &self.context_bytes());
                     f.finish()
                 }
             }
@@ -42137,6 +42185,7 @@ mod root {
                         pid: ::core::convert::TryInto::try_into(value.pid()?)?,
                         moves: ::core::convert::TryInto::try_into(value.moves()?)?,
                         moved_bytes: ::core::convert::TryInto::try_into(value.moved_bytes()?)?,
+                        context_bytes: ::core::convert::TryInto::try_into(value.context_bytes()?)?,
                     })
                 }
             }
@@ -42217,7 +42266,7 @@ mod root {
             /// The table `RequestCount` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `RequestCount` in the file `schema/wire.fbs:819`
+            /// * Table `RequestCount` in the file `schema/wire.fbs:821`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct RequestCount {
                 /// The field `kind` in the table `RequestCount`
@@ -42705,7 +42754,7 @@ mod root {
             /// The table `RefusalCount` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `RefusalCount` in the file `schema/wire.fbs:830`
+            /// * Table `RefusalCount` in the file `schema/wire.fbs:832`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct RefusalCount {
                 /// The field `kind` in the table `RefusalCount`
@@ -43016,7 +43065,7 @@ mod root {
             /// The table `Counters` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Counters` in the file `schema/wire.fbs:837`
+            /// * Table `Counters` in the file `schema/wire.fbs:839`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Counters {
                 /// The field `requests` in the table `Counters`
@@ -51963,7 +52012,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:890`
+            /// * Table `Status` in the file `schema/wire.fbs:892`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Status {
                 /// The field `pond` in the table `Status`
@@ -54783,7 +54832,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:924`
+            /// * Table `Event` in the file `schema/wire.fbs:926`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Event {
                 /// The field `sequence` in the table `Event`
@@ -55368,7 +55417,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:936`
+            /// * Table `Holder` in the file `schema/wire.fbs:938`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Holder {
                 /// The field `user` in the table `Holder`
@@ -55815,7 +55864,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:946`
+            /// * Table `Failure` in the file `schema/wire.fbs:948`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Failure {
                 /// The field `kind` in the table `Failure`
@@ -56728,7 +56777,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:964`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:966`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct InMemfd {
                 /// The field `bytes` in the table `InMemfd`
@@ -56980,7 +57029,7 @@ mod root {
             /// The table `CacheInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `CacheInfo` in the file `schema/wire.fbs:968`
+            /// * Table `CacheInfo` in the file `schema/wire.fbs:970`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct CacheInfo {
                 /// The field `cache` in the table `CacheInfo`
@@ -58482,7 +58531,7 @@ mod root {
             /// The table `Caches` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Caches` in the file `schema/wire.fbs:994`
+            /// * Table `Caches` in the file `schema/wire.fbs:996`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Caches {
                 /// The field `caches` in the table `Caches`
@@ -58758,7 +58807,7 @@ mod root {
             /// The table `Pressure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Pressure` in the file `schema/wire.fbs:999`
+            /// * Table `Pressure` in the file `schema/wire.fbs:1001`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Pressure {
                 /// The field `cache` in the table `Pressure`
@@ -59308,7 +59357,7 @@ mod root {
             /// The table `AdoptedFreed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `AdoptedFreed` in the file `schema/wire.fbs:1012`
+            /// * Table `AdoptedFreed` in the file `schema/wire.fbs:1014`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct AdoptedFreed {
                 /// The field `tensor` in the table `AdoptedFreed`
@@ -59580,7 +59629,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:1016`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:1018`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum ReplyBody {
                 /// The variant of type `Failure` in the union `ReplyBody`
@@ -61205,7 +61254,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:1046`
+            /// * Table `Reply` in the file `schema/wire.fbs:1048`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Reply {
                 /// The field `number` in the table `Reply`

@@ -21,6 +21,8 @@ pub use alerts::Alert;
 pub use list::{List, Move};
 pub use mode::{Answer, Details, LimitInput, Mode, Subject};
 
+/// A picture of a second ago is a live one.
+const OLD_MS: u64 = 5_000;
 /// So many events are remembered.
 const EVENTS: usize = 1000;
 /// A filter is a part of a name.
@@ -142,6 +144,13 @@ impl State {
         self.now_unix_ms
     }
 
+    /// Whether the picture is so old that people should know, although nobody says that the pond is away: it
+    /// hangs, or has so much to tell that it is asked less often.
+    pub fn is_old(&self) -> bool {
+        let at = self.overview.as_ref().map_or(self.now_unix_ms, |overview| overview.at_unix_ms);
+        self.now_unix_ms.saturating_sub(at) >= OLD_MS
+    }
+
     /// What is wrong, the worst first.
     pub fn alerts(&self) -> Vec<Alert> {
         self.overview().map(alerts::of).unwrap_or_default()
@@ -234,11 +243,11 @@ impl State {
 
     /// The time goes on: what is shown of it is drawn again where that says more than a picture does.
     pub fn ticked(&mut self, now_unix_ms: u64) {
-        let is_counted = self.paused || !matches!(self.contact, Contact::There);
-        if is_counted && now_unix_ms / 1000 != self.now_unix_ms / 1000 {
+        let before = std::mem::replace(&mut self.now_unix_ms, now_unix_ms);
+        let is_counted = self.paused || self.contact != Contact::There || self.is_old();
+        if is_counted && now_unix_ms / 1000 != before / 1000 {
             self.stale = true;
         }
-        self.now_unix_ms = now_unix_ms;
     }
 
     /// What the pond says about a thing that is looked at.

@@ -233,8 +233,10 @@ fn a_held_picture_stays_and_then_the_last_one_comes() {
 fn a_pond_that_is_away_is_said_to_be_so_since_it_was() {
     let mut state = shown((80, 24));
     state.take_stale();
-    state.ticked(NOW + 5_000);
+    state.ticked(NOW + 4_000);
     assert!(!state.take_stale(), "nothing that is shown has changed");
+    state.ticked(NOW + 5_000);
+    assert!(state.take_stale(), "a pond that hangs");
     state.lost("nobody answers".into(), NOW + 6_000);
     state.lost("nobody answers".into(), NOW + 9_000);
     let away = Contact::Away { since_unix_ms: NOW + 6_000, reason: "nobody answers".into() };

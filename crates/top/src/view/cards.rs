@@ -124,7 +124,7 @@ fn of(used: u64, total: u64) -> String {
 
 fn percent(part: u64, whole: u64) -> u128 {
     let whole = u128::from(whole);
-    if whole == 0 { 0 } else { (u128::from(part) * 100 + whole / 2) / whole }
+    (u128::from(part) * 100 + whole / 2).checked_div(whole).unwrap_or(0)
 }
 
 fn readings(card: &Card) -> String {

@@ -61,6 +61,7 @@ fn standing(state: &State) -> String {
         (Contact::Away { .. }, None) => "NO POND".to_owned(),
         (Contact::Starting, _) => "connecting".to_owned(),
         (Contact::There, _) if state.is_paused() => format!("HELD for {age}"),
+        (Contact::There, _) if state.is_old() => format!("picture {age} old"),
         (Contact::There, _) => {
             let sees = match state.overview().map(|overview| overview.sees) {
                 Some(Sees::Own) => "own objects",

@@ -181,6 +181,8 @@ pub struct MoverInfo {
     /// Moves that wait or run.
     pub moves: u32,
     pub moved_bytes: u64,
+    /// What its context takes, whatever it has mapped; 0 while that is not known.
+    pub context_bytes: u64,
 }
 
 fn write_mover(mover: &MoverInfo) -> fb::MoverInfo {
@@ -189,6 +191,7 @@ fn write_mover(mover: &MoverInfo) -> fb::MoverInfo {
         pid: mover.pid,
         moves: mover.moves,
         moved_bytes: mover.moved_bytes,
+        context_bytes: mover.context_bytes,
     }
 }
 
@@ -198,6 +201,7 @@ fn read_mover(mover: fb::MoverInfoRef<'_>) -> Read<MoverInfo> {
         pid: mover.pid()?,
         moves: mover.moves()?,
         moved_bytes: mover.moved_bytes()?,
+        context_bytes: mover.context_bytes()?,
     })
 }
 

@@ -95,7 +95,13 @@ fn status() -> Status {
         preload_library: Some("/usr/lib/millpond/libmillpond_preload.so".into()),
         runtime_dir: "/run/millpond".into(),
         lost_tensors: 0,
-        movers: vec![MoverInfo { device: GPU, pid: 8, moves: 2, moved_bytes: 9 }],
+        movers: vec![MoverInfo {
+            device: GPU,
+            pid: 8,
+            moves: 2,
+            moved_bytes: 9,
+            context_bytes: 3 << 20,
+        }],
         hosts: vec![HostInfo {
             host: HostId(id(21)),
             device: GPU,

@@ -112,7 +112,10 @@ impl<P: Ports> Pond<P> {
             return;
         }
         match said {
-            FromMover::Ready => mover.phase = Phase::Ready,
+            FromMover::Ready { context_bytes } => {
+                mover.phase = Phase::Ready;
+                mover.context_bytes = context_bytes;
+            }
             FromMover::Failed { text } => {
                 mover.phase = Phase::Ending;
                 self.mover_not_started(ports, device, &text);
@@ -222,6 +225,7 @@ impl<P: Ports> Pond<P> {
         let sent = std::mem::take(&mut mover.sent);
         mover.phase = Phase::Absent;
         mover.client = None;
+        mover.context_bytes = 0;
         mover.slabs.clear();
         mover.unmapping.clear();
         mover.leases.clear();
@@ -279,6 +283,7 @@ impl<P: Ports> Pond<P> {
                 pid: client.pid,
                 moves: u32::try_from(mover.sent.len() + mover.waiting.len()).unwrap_or(u32::MAX),
                 moved_bytes: mover.moved_bytes,
+                context_bytes: mover.context_bytes,
             })
         });
         running.collect()

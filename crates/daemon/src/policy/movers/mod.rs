@@ -90,6 +90,8 @@ pub(super) struct Mover<F> {
     /// When it counts as hung, or may go.
     deadline_ms: Option<u64>,
     moved_bytes: u64,
+    /// What its context takes of the GPU, as it has said; 0 until then.
+    context_bytes: u64,
 }
 
 impl<F> Default for Mover<F> {
@@ -107,6 +109,7 @@ impl<F> Default for Mover<F> {
             next_lease: 1,
             deadline_ms: None,
             moved_bytes: 0,
+            context_bytes: 0,
         }
     }
 }

@@ -92,6 +92,8 @@ pub(super) struct Slab<F> {
     pub recovered: bool,
     borrowers: Borrowers,
     ranges: Ranges,
+    /// It is among those that may have room.
+    listed: bool,
 }
 
 impl<F> Slab<F> {
@@ -113,6 +115,7 @@ impl<F> Slab<F> {
             recovered: false,
             borrowers: Borrowers::none(true),
             ranges: ranges_of(&backing, bytes),
+            listed: false,
         }
     }
 
@@ -135,6 +138,7 @@ impl<F> Slab<F> {
             recovered: true,
             borrowers: Borrowers::none(made.borrowers_recorded),
             ranges,
+            listed: false,
         }
     }
 
@@ -199,12 +203,24 @@ fn ranges_of(backing: &Backing, bytes: u64) -> Ranges {
     }
 }
 
+/// Slabs by class.
+type Listed = HashMap<SlabClass, Vec<SlabId>>;
+
+/// A slab may have room from now on, if it may ever.
+fn list<F>(open: &mut Listed, id: SlabId, slab: &mut Slab<F>) {
+    if !slab.listed && slab.is_open() {
+        slab.listed = true;
+        open.entry(slab.class.clone()).or_default().push(id);
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Slabs<F> {
     slabs: BTreeMap<SlabId, Slab<F>>,
     totals: TotalsByDevice,
-    /// Slabs of a class that may have room, newest last.
-    open: HashMap<SlabClass, Vec<SlabId>>,
+    /// Slabs of a class that may have room, newest last. A slab for one tensor that has one is taken out
+    /// when it is met, and comes back when it is empty.
+    open: Listed,
     /// Tainted, but the journal does not say so yet.
     untold: BTreeSet<SlabId>,
     /// When a slab was last given back, on the clock that never jumps.
@@ -232,10 +248,8 @@ impl<F> Default for Slabs<F> {
 }
 
 impl<F> Slabs<F> {
-    pub(super) fn insert(&mut self, id: SlabId, slab: Slab<F>) {
-        if slab.is_open() {
-            self.open.entry(slab.class.clone()).or_default().push(id);
-        }
+    pub(super) fn insert(&mut self, id: SlabId, mut slab: Slab<F>) {
+        list(&mut self.open, id, &mut slab);
         if let Some(home) = slab.home {
             self.kept.entry(home).or_default().insert(id);
         }
@@ -270,7 +284,14 @@ impl<F> Slabs<F> {
         bytes: u64,
         fresh: bool,
     ) -> Option<(SlabId, u64)> {
-        let open = self.open.get(class)?;
+        let open = self.open.get_mut(class)?;
+        if class.size == SlabSize::Own {
+            open.retain(|id| {
+                let Some(slab) = self.slabs.get_mut(id) else { return false };
+                slab.listed = slab.tensors == 0;
+                slab.listed
+            });
+        }
         // Newest first: older ones are more likely to be full.
         for id in open.iter().rev() {
             let Some(slab) = self.slabs.get_mut(id) else { continue };
@@ -333,9 +354,10 @@ impl<F> Slabs<F> {
             slab.borrowers.forget();
         }
         // Also where its end cannot be recorded.
-        let is_over = empty && !slab.is_recyclable();
-        if is_over {
+        if empty && !slab.is_recyclable() {
             self.close(id);
+        } else if empty {
+            list(&mut self.open, id, slab);
         }
         empty
     }
@@ -352,9 +374,10 @@ impl<F> Slabs<F> {
 
     /// No tensor is put into it any more.
     fn close(&mut self, id: SlabId) {
-        if let Some(slab) = self.slabs.get(&id)
+        if let Some(slab) = self.slabs.get_mut(&id).filter(|slab| slab.listed)
             && let Some(open) = self.open.get_mut(&slab.class)
         {
+            slab.listed = false;
             open.retain(|other| *other != id);
         }
     }
@@ -374,8 +397,8 @@ impl<F> Slabs<F> {
     pub(super) fn mark_tainted(&mut self, id: SlabId) -> bool {
         let Some(slab) = self.slabs.get_mut(&id) else { return false };
         let news = !std::mem::replace(&mut slab.tainted, true);
-        if news && let Some(open) = self.open.get_mut(&slab.class) {
-            open.retain(|other| *other != id);
+        if news {
+            self.close(id);
         }
         news
     }
@@ -513,6 +536,34 @@ mod tests {
         assert_eq!(slabs.place(&own, 40 << 20, false), None, "half of it would be wasted");
         assert_eq!(slabs.place(&own, bytes - 5, false), Some((id, 0)));
         assert_eq!(slabs.place(&own, bytes, false), None);
+    }
+
+    #[test]
+    fn slabs_of_ones_own_are_looked_at_only_while_they_are_empty() {
+        let own = SlabClass { size: SlabSize::Own, ..class(1, Audience::User) };
+        let bytes = 80 << 20;
+        let mut slabs = Slabs::default();
+        let ids: Vec<SlabId> = (0..100).map(|_| SlabId::random()).collect();
+        for id in &ids {
+            slabs.insert(*id, Slab::new(own.clone(), bytes, Made::of_descriptor(())));
+            assert_eq!(slabs.place(&own, bytes, false), Some((*id, 0)));
+            assert_eq!(slabs.open[&own].len(), 1, "those in use are not among them");
+        }
+        for empty in [ids[7], ids[70], ids[99]] {
+            assert!(slabs.give(empty, 0, bytes));
+        }
+        assert!(slabs.mark_tainted(ids[70]));
+        let found = [(); 3].map(|()| slabs.place(&own, bytes, false));
+        assert!(found.contains(&Some((ids[7], 0))) && found.contains(&Some((ids[99], 0))));
+        assert_eq!(found[2], None);
+        // One that is not among them does not come back when nothing may be put into it.
+        assert!(slabs.mark_tainted(ids[3]) && slabs.give(ids[3], 0, bytes));
+        assert!(slabs.mark_orphan(ids[4]));
+        assert_eq!(slabs.place(&own, bytes, false), None);
+        for id in ids {
+            slabs.remove(id);
+        }
+        assert!(slabs.open.is_empty());
     }
 
     #[test]

@@ -65,7 +65,7 @@ fn of_two_adoptions_at_once_one_gets_the_name() {
     let second = play.start_with(conn, adopt("x", Transport::Vmm), Some(51));
     play.charge_all();
     play.pond.mover_started(&mut play.world, GPU, 500, 150);
-    play.pond.mover_said(&mut play.world, GPU, FromMover::Ready, None);
+    play.pond.mover_said(&mut play.world, GPU, FromMover::Ready { context_bytes: 0 }, None);
     let told = std::mem::take(&mut play.world.told);
     let slabs: Vec<SlabId> = told
         .into_iter()
@@ -136,7 +136,7 @@ fn a_host_frees_memory_after_a_mover_has_unmapped_it() {
     let what = TensorMove { token, tensor, offset: 0, bytes: 100, work };
     play.start_with(conn, RequestBody::TensorMove(what), Some(60));
     play.pond.mover_started(&mut play.world, GPU, 500, 150);
-    play.pond.mover_said(&mut play.world, GPU, FromMover::Ready, None);
+    play.pond.mover_said(&mut play.world, GPU, FromMover::Ready { context_bytes: 0 }, None);
     play.delete(conn, info.tensor);
     play.pond.mover_said(&mut play.world, GPU, FromMover::Done { job: 1, hashes: vec![] }, None);
     play.later(0);

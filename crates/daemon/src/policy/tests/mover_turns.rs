@@ -22,7 +22,7 @@ impl Play {
     fn mover_is_ready(&mut self) {
         assert_eq!(self.world.movers_wanted.pop(), Some(GPU));
         self.pond.mover_started(&mut self.world, GPU, 77, 901);
-        self.mover_says(FromMover::Ready);
+        self.mover_says(FromMover::Ready { context_bytes: 0 });
     }
 
     fn mover_says(&mut self, said: FromMover) {

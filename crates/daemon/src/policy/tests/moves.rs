@@ -40,7 +40,7 @@ impl Play {
     pub(super) fn mover_runs(&mut self) {
         assert_eq!(self.world.movers_wanted.pop(), Some(GPU));
         self.pond.mover_started(&mut self.world, GPU, 77, PIDFD);
-        self.says(FromMover::Ready);
+        self.says(FromMover::Ready { context_bytes: 0 });
     }
 
     pub(super) fn says(&mut self, said: FromMover) {
@@ -410,6 +410,23 @@ fn what_is_deleted_is_moved_only_by_who_holds_a_lease() {
 }
 
 #[test]
+fn a_mover_says_what_its_context_takes_and_the_next_one_says_it_anew() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 100));
+    let context = |play: &Play| play.pond.mover_list()[0].context_bytes;
+    for context_bytes in [500 * MIB, 300 * MIB] {
+        play.start_move(conn, put(info.tensor, 10));
+        assert_eq!(play.world.movers_wanted.pop(), Some(GPU));
+        play.pond.mover_started(&mut play.world, GPU, 77, PIDFD);
+        assert_eq!(context(&play), 0, "not known yet");
+        play.says(FromMover::Ready { context_bytes });
+        assert_eq!(context(&play), context_bytes);
+        play.mover_dies();
+    }
+}
+
+#[test]
 fn a_mover_that_is_being_ended_gets_no_more_work_whatever_it_says() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);
@@ -419,7 +436,7 @@ fn a_mover_that_is_being_ended_gets_no_more_work_whatever_it_says() {
     let job = play.jobs()[0].0;
     play.says(FromMover::JobFailed { job, why: Why::Driver, text: "no".into() });
     assert_eq!(play.world.killed, [PIDFD]);
-    play.says(FromMover::Ready);
+    play.says(FromMover::Ready { context_bytes: 0 });
     play.start_move(conn, put(info.tensor, 10));
     assert!(play.jobs().is_empty());
     play.mover_dies();
