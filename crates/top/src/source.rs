@@ -27,8 +27,10 @@ const REQUEST: Duration = Duration::from_secs(10);
 const RECONNECT_TO_ACT: Duration = Duration::from_secs(5);
 /// Between two looks for a pond that is away.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// Collecting takes at most a fifth of the time, however large the pond is.
+/// After collecting, a rest so many times as long: a large pond is asked less often.
 const REST: u32 = 4;
+/// No rest is longer: what took long may have been a daemon that hung for once.
+const LONGEST_REST: Duration = Duration::from_secs(5);
 /// So many tensors are listed one by one; the others are sums.
 const TENSORS: usize = 10_000;
 /// A page of a listing.
@@ -170,7 +172,7 @@ fn collect(
         let looked = looker.look(way);
         let took = begun.elapsed();
         let pause = match &looked {
-            Ok(_) => every.saturating_sub(took).max(took.saturating_mul(REST)),
+            Ok(_) => every.saturating_sub(took).max(took.saturating_mul(REST).min(LONGEST_REST)),
             Err(_) => every.min(LOOK_AGAIN),
         };
         tell(looked.map_or_else(|error| News::Away(error.to_string()), News::Picture))?;
