@@ -11,7 +11,8 @@ command -v tmux >/dev/null || { echo "SKIPPED: top: tmux is not installed"; echo
 work=$(mktemp -d /tmp/top-XXXXXX)
 export MILLPOND_DRIVER=soft MILLPOND_SOFT_DIR=$work/soft MILLPOND_RUNTIME_DIR=$work/run MILLPOND_LOG_FILE=$work/log
 export MILLPOND_CONFIG=$work/config.toml LC_ALL=C.UTF-8 TERM=xterm-256color
-unset NO_COLOR TMUX COLUMNS LINES MILLPOND_SOFT_MEMORY
+export MILLPOND_SOFT_MEMORY=1G
+unset NO_COLOR TMUX COLUMNS LINES
 mkdir -m 700 "$MILLPOND_SOFT_DIR"
 : >"$MILLPOND_CONFIG"
 passed=0 failed=0 tool=
@@ -94,7 +95,7 @@ for number in (1, 2, 3):
         file.write(struct.pack("<Q", len(head)) + head + bytes([number]) * size)
 END
 for number in 1 2 3; do millpond load "llama@v$number" "$work/v$number.safetensors" >/dev/null 2>&1 || fail "a model"; done
-millpond group set team-a --limit 4G >/dev/null
+millpond group set team-a --limit 512M >/dev/null
 # A program whose name orders the terminal about, with a lease.
 evil=$work/$'evil\e[2J\e]0;owned\a'
 cp "$PONDTOOL" "$evil"
@@ -190,13 +191,13 @@ keys 3 L
 sees "a limit is written" 'A limit for group team-a on GPU 0'
 keys 2X Enter
 sees "one that cannot be read" "'2X' is"
-keys BSpace G Enter
-sees "is confirmed" 'Give group team-a a limit of 2 GiB'
+keys BSpace 56M Enter
+sees "is confirmed" 'Give group team-a a limit of 256 MiB'
 keys n
-limit_is $((4 << 30)) && pass "cancelled: 4 GiB" || fail "cancelled: 4 GiB"
-keys L 2G Enter y
-until_true "done: 2 GiB" limit_is $((2 << 30))
-sees "and seen" 'of 2 GiB'
+limit_is $((512 << 20)) && pass "cancelled: 512 MiB" || fail "cancelled: 512 MiB"
+keys L 256M Enter y
+until_true "done: 256 MiB" limit_is $((256 << 20))
+sees "and seen" 'of 256 MiB'
 
 # Kills, and a daemon that hangs.
 daemon=$(status daemon_pid) epoch=$(status epoch)

@@ -27,8 +27,10 @@ const REQUEST: Duration = Duration::from_secs(10);
 const RECONNECT_TO_ACT: Duration = Duration::from_secs(5);
 /// Between two looks for a pond that is away.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// Collecting takes at most this part of the time, however large the pond is.
-const REST: u32 = 15;
+/// After collecting, a rest so many times as long: a large pond is asked less often.
+const REST: u32 = 4;
+/// No rest is longer: what took long may have been a daemon that hung for once.
+const LONGEST_REST: Duration = Duration::from_secs(5);
 /// So many tensors are listed one by one; the others are sums.
 const TENSORS: usize = 10_000;
 /// A page of a listing.
@@ -164,67 +166,91 @@ fn collect(
     news: &impl Fn(News) -> bool,
 ) -> Option<()> {
     let tell = |it: News| news(it).then_some(());
-    let (mut collector, mut prefix, mut subject) = (None, String::new(), None);
+    let mut looker = Looker { collector: None, last: None, prefix: String::new(), subject: None };
     loop {
         let begun = Instant::now();
-        let looked = match picture(way, &mut collector, &prefix) {
-            Ok(overview) => {
-                tell(News::Picture(Arc::new(overview)))?;
-                true
-            }
-            Err(error) => {
-                // Another pond may be there next time, behind another socket.
-                collector = None;
-                tell(News::Away(error.to_string()))?;
-                false
-            }
-        };
-        if let (Some(collector), Some(subject)) = (&collector, &subject) {
-            tell(News::Answer(Subject::clone(subject), inspect(collector, subject)))?;
-        }
+        let looked = looker.look(way);
         let took = begun.elapsed();
-        let pause = match looked {
-            true => every.saturating_sub(took).max(took.saturating_mul(REST)),
-            false => every.min(LOOK_AGAIN),
+        let pause = match &looked {
+            Ok(_) => every.saturating_sub(took).max(took.saturating_mul(REST).min(LONGEST_REST)),
+            Err(_) => every.min(LOOK_AGAIN),
         };
+        tell(looked.map_or_else(|error| News::Away(error.to_string()), News::Picture))?;
+        if let Some(answer) = looker.inspect() {
+            tell(answer)?;
+        }
         let until = Instant::now() + pause;
         loop {
-            match asked.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(Ask::Inspect(other)) => {
-                    subject = other;
-                    if let (Some(collector), Some(subject)) = (&collector, &subject) {
-                        let answer = inspect(collector, subject);
-                        tell(News::Answer(subject.clone(), answer))?;
-                    }
-                }
-                Ok(Ask::Narrow(other)) => {
-                    let is_news = other != prefix;
-                    prefix = other;
-                    if is_news {
-                        break;
-                    }
-                }
-                Ok(Ask::Now) | Err(RecvTimeoutError::Timeout) => break,
+            let first = match asked.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(ask) => ask,
+                Err(RecvTimeoutError::Timeout) => break,
                 Err(RecvTimeoutError::Disconnected) => return None,
+            };
+            let (mut is_narrowed, mut is_inspected, mut is_due) = (false, false, false);
+            // Somebody who types asks faster than a large pond answers: only the last one counts.
+            for ask in std::iter::once(first).chain(asked.try_iter()) {
+                match ask {
+                    Ask::Inspect(subject) => (looker.subject, is_inspected) = (subject, true),
+                    Ask::Narrow(prefix) => (looker.prefix, is_narrowed) = (prefix, true),
+                    Ask::Now => is_due = true,
+                }
+            }
+            if let Some(answer) = is_inspected.then(|| looker.inspect()).flatten() {
+                tell(answer)?;
+            }
+            if is_due {
+                break;
+            }
+            // What fails here fails again in a moment, and is said then.
+            if let Some(Ok(picture)) = is_narrowed.then(|| looker.narrowed()).flatten() {
+                tell(News::Picture(picture))?;
             }
         }
     }
 }
 
-fn picture(
-    way: &Way,
-    collector: &mut Option<Collector>,
-    prefix: &str,
-) -> Result<Overview, millpond::Error> {
-    let collector = match collector {
-        Some(collector) => collector,
-        none => none.insert(connect(way)?),
-    };
-    let mut overview = collector.collect()?;
-    if !prefix.is_empty() && overview.tensors_total > overview.tensors_shown {
-        narrow(collector, &mut overview, prefix)?;
+/// Who looks at the pond again and again.
+struct Looker {
+    collector: Option<Collector>,
+    /// The last picture, with nothing added to it.
+    last: Option<Arc<Overview>>,
+    prefix: String,
+    subject: Option<Subject>,
+}
+
+impl Looker {
+    fn look(&mut self, way: &Way) -> Result<Arc<Overview>, millpond::Error> {
+        let looked = self.overview(way);
+        if looked.is_err() {
+            // Another pond may be there next time, behind another socket.
+            self.collector = None;
+        }
+        let overview = Arc::new(looked?);
+        self.last = Some(Arc::clone(&overview));
+        self.narrowed().unwrap_or(Ok(overview))
     }
-    Ok(overview)
+
+    fn overview(&mut self, way: &Way) -> Result<Overview, millpond::Error> {
+        match &mut self.collector {
+            Some(collector) => collector.collect(),
+            none => none.insert(connect(way)?).collect(),
+        }
+    }
+
+    /// The last picture with the tensors that the filter asks for.
+    fn narrowed(&self) -> Option<Result<Arc<Overview>, millpond::Error>> {
+        let (collector, last) = (self.collector.as_ref()?, self.last.as_ref()?);
+        if self.prefix.is_empty() || last.tensors_total <= last.tensors_shown {
+            return Some(Ok(Arc::clone(last)));
+        }
+        let mut overview = Overview::clone(last);
+        Some(narrow(collector, &mut overview, &self.prefix).map(|()| Arc::new(overview)))
+    }
+
+    fn inspect(&self) -> Option<News> {
+        let (collector, subject) = (self.collector.as_ref()?, self.subject.as_ref()?);
+        Some(News::Answer(subject.clone(), inspect(collector, subject)))
+    }
 }
 
 /// Adds the tensors whose names begin so to those that are listed.
