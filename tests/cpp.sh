@@ -22,7 +22,7 @@ mkdir -p "$cache"
 trap 'end_pond; rm -rf "$work"' EXIT
 pond=''
 passed=0 failed=0
-pass() { passed=$((passed + 1)); echo "ok      $1 [$SECONDS]"; }
+pass() { passed=$((passed + 1)); echo "ok      $1"; }
 fail() { failed=$((failed + 1)); echo "FAILED  $1"; }
 end_pond() { [ -z "$pond" ] || { kill "$pond"; wait "$pond"; pond=''; } 2>/dev/null; }
 
@@ -57,7 +57,7 @@ tests() { # what, program, files...
         fi
     done
     passed=$((passed + count))
-    echo "ok      $what: $count tests [$SECONDS]"
+    echo "ok      $what: $count tests"
 }
 files=(elastic events faults models parity tensors values)
 
@@ -143,6 +143,23 @@ for line in "${lines[@]}" ''; do
     fi
 done
 [ "$full" = no ] || under=valgrind tests "its tests, under valgrind" "$work/tests-gcc-17" elastic events models tensors values
+
+# std::format, with the first compiler whose library has it.
+formatting=''
+for candidate in g++ clang++ "clang++-19 -stdlib=libc++"; do
+    # shellcheck disable=SC2086 # several words
+    if printf '#include <version>\n#ifndef __cpp_lib_format\n#error\n#endif\n' | $candidate -std=c++20 -x c++ -fsyntax-only - 2>/dev/null; then
+        formatting=$candidate
+        break
+    fi
+done
+if [ -n "$formatting" ]; then
+    # shellcheck disable=SC2086 # several words
+    works "formats are compiled: $formatting" $formatting -std=c++20 "${strict[@]}" bindings/c/tests/cpp/format.cpp -o "$work/format" "${link[@]}"
+    tests "formats" "$work/format" format
+else
+    echo "SKIPPED formats: no compiler here has std::format"
+fi
 
 # CCCL, from PyPI: headers alone, and the static runtime library.
 cccl=$cache/cccl

@@ -9,11 +9,11 @@ namespace millpond {
 /// `set()`. There is no way back: make another one.
 class cancel {
 public:
-    cancel() {
-        millpond_cancel *made = nullptr;
-        detail::done(millpond_cancel_new(&made)).value();
-        handle_.reset(made);
+    cancel() : cancel(try_make().value()) {}
+    [[nodiscard]] static result<cancel> try_make() {
+        return detail::made<cancel, millpond_cancel>([](auto *out) { return millpond_cancel_new(out); });
     }
+    explicit cancel(millpond_cancel *handle) noexcept : handle_(handle) {}
 
     void set() const noexcept { (void)millpond_cancel_set(handle_.get()); }
 

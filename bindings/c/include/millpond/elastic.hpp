@@ -217,7 +217,7 @@ public:
     }
 
 private:
-    static decltype(millpond_offer::MILLPOND_OFFER_NOTHING) answer(const millpond_pressure *ask, void *number) noexcept {
+    static millpond_offer answer(const millpond_pressure *ask, void *number) noexcept {
         const auto handler = detail::handlers::all().find(reinterpret_cast<std::uintptr_t>(number));
         if (!handler || !*handler) return MILLPOND_OFFER_NOTHING;
         pressure told;

@@ -1,4 +1,5 @@
-// What `operator<<` prints, for `std::format` where the library has it.
+// What `operator<<` prints, for `std::format` where the library has it. `millpond.hpp` leaves it out: `<format>` takes longer to read than all
+// the rest.
 #pragma once
 
 #include "detail/config.hpp"

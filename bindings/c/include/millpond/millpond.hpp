@@ -12,7 +12,6 @@
 #include "elastic.hpp"
 #include "error.hpp"
 #include "events.hpp"
-#include "format.hpp"
 #include "group.hpp"
 #include "ipc.hpp"
 #include "model.hpp"
