@@ -98,7 +98,7 @@ fn a_group_has_what_its_programs_took_and_no_slab_twice() {
     place.limit("serving", &limit);
     let mut client = place.client(&["--group", "serving"]);
     // Its context is there before, and is charged whatever a card takes for one.
-    client.ask(&format!("shared take own linear {}", unit()));
+    client.ask(&format!("shared take first linear {}", unit()));
     let charged_is = |least: u64| {
         eventually("the group's account", || {
             let account = place.account("serving");
