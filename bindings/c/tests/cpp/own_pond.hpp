@@ -84,7 +84,12 @@ public:
 
     void serve() {
         keeper_ = start({"serve"}, "log");
-        eventually("the pond serves", [&] { return run({"status"}) == 0; });
+        eventually("the pond serves", [&] {
+            // A pond that was killed may not be gone yet; one that begins meanwhile is refused.
+            int status = 0;
+            if (waitpid(keeper_, &status, WNOHANG) == keeper_) keeper_ = start({"serve"}, "log");
+            return run({"status"}) == 0;
+        });
     }
 
     void stop() {
@@ -98,11 +103,15 @@ public:
 
     /// As kill -9 of both at once, which loses everything.
     void kill_everything(const millpond::pond &pond) {
-        const auto status = pond.status();
-        // Either would start the other again.
-        kill(static_cast<pid_t>(status.daemon_pid), SIGSTOP);
-        kill(static_cast<pid_t>(status.keeper_pid), SIGKILL);
-        kill(static_cast<pid_t>(status.daemon_pid), SIGKILL);
+        // Either would start the other again, and may have done so before it died: until nobody answers.
+        auto status = pond.try_status();
+        do {
+            if (!status) continue;
+            kill(static_cast<pid_t>(status->daemon_pid), SIGSTOP);
+            kill(static_cast<pid_t>(status->keeper_pid), SIGKILL);
+            kill(static_cast<pid_t>(status->daemon_pid), SIGKILL);
+        } while (run({"status"}) == 0 && (status = pond.try_status(), true));
+        kill(keeper_, SIGKILL);
         int code = 0;
         waitpid(keeper_, &code, 0);
         keeper_ = 0;
