@@ -148,7 +148,7 @@ impl<T: Clone> Table<T> {
     }
 
     fn place(&self, key: u64) -> Option<(usize, usize, u32)> {
-        if Kind::of(key) != Some(self.kind) {
+        if key >> 56 != MARK + u64::from(self.kind as u8) {
             return None;
         }
         let slot = usize::try_from(key >> 32 & ((1 << SLOT_BITS) - 1)).ok()?;

@@ -249,7 +249,6 @@ fn near_misses_lead_to_the_right_word() {
     let place = Place::new();
     for (words, said) in [
         (&["start"][..], "`millpond serve --detach`"),
-        (&["top"], "`millpond status --watch`"),
         (&["model", "ls"], "`millpond models`"),
         (&["tensor", "mv", "a", "b"], "`millpond mv OLD NEW`"),
     ] {

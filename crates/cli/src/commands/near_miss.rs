@@ -12,7 +12,6 @@ const WORDS: &[(&str, &str)] = &[
     ("shutdown", "`millpond stop` stops the pond"),
     ("kill", "`millpond stop` stops the pond; `millpond rm NAME` removes objects"),
     ("log", "`millpond logs` shows the log of a pond in the background"),
-    ("top", "`millpond status --watch` shows the pond as it changes; `millpond ps` who holds what"),
     ("watch", "`millpond status --watch` shows the pond as it changes"),
     ("info", "`millpond status` shows the pond, `millpond inspect NAME` one object"),
     ("show", "`millpond inspect NAME` shows one object, `millpond ls` all of them"),

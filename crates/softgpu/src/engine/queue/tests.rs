@@ -154,7 +154,8 @@ fn what_is_unmapped_under_late_work_loses_the_context() {
 fn a_kernel_checks_its_source_again_at_its_end() {
     let f = fixture(false);
     f.queue.open(STREAM, false);
-    f.queue.submit(STREAM, f.slow(100)).unwrap();
+    // Long enough that no busy machine comes too late.
+    f.queue.submit(STREAM, f.slow(2000)).unwrap();
     std::thread::sleep(Duration::from_millis(30));
     f.queue.site().space.unmap(f.start, PAGE).unwrap();
     assert_eq!(f.queue.wait_all(), Err(Status::ILLEGAL_ADDRESS));
