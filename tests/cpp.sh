@@ -161,6 +161,20 @@ else
     echo "SKIPPED formats: no compiler here has std::format"
 fi
 
+# With a CCCL that is too old for the resources, the header does without; they say which CCCL they need, and no more.
+mkdir -p "$work/old/cuda"
+echo '#define CCCL_VERSION 3000001' >"$work/old/cuda/version"
+echo 'using cudaStream_t = struct CUstream_st *;' >"$work/old/cuda_runtime_api.h"
+printf '#ifdef MILLPOND_HAS_CCCL_RESOURCE\n#error "too old"\n#endif\n' | cat "$work/two.cpp" - >"$work/old.cpp"
+old() { # compiler
+    local said
+    "$1" -std=c++17 "${strict[@]}" -I"$work/old" -fsyntax-only "$work/old.cpp" || return 1
+    if said=$(echo '#include <millpond/memory_resource.hpp>' | "$1" -std=c++17 "${strict[@]}" -I"$work/old" -fsyntax-only -x c++ - 2>&1); then return 1; fi
+    echo "$said"
+    [ "$(grep -c 'error:' <<<"$said")" = 1 ] && [[ $said = *"needs CCCL 3.1 or later"* ]]
+}
+for compiler in g++ clang++; do works "an old CCCL is no obstacle: $compiler" old "$compiler"; done
+
 # CCCL, from PyPI: headers alone, and the static runtime library.
 cccl=$cache/cccl
 if [ ! -e "$cccl/complete" ]; then

@@ -2,6 +2,7 @@
 # The package for C and C++ on a machine with a GPU: its examples, built there from the archive, beside a pond of their own.
 #   tests/cpp_gpu.sh ARCHIVE
 #   MILLPOND_BIN   the `millpond` program
+# Beside the archive, cccl.tar.xz has CCCL's headers for the example of a memory resource; else they are the compiler's own.
 #   NVCC           CUDA's compiler, 13 or later; `nvcc`, $CUDA_HOME/bin/nvcc or /usr/local/cuda/bin/nvcc unless said
 # What cannot be built here is a line that begins with SKIPPED; on a GPU that is a failure. Ends with "N passed, N failed".
 set -uo pipefail
@@ -67,9 +68,16 @@ fi
 nvcc=${NVCC:-$(command -v nvcc || ls "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" /usr/local/cuda/bin/nvcc 2>/dev/null | head -n 1)}
 if [ -n "$nvcc" ] && [ "$MILLPOND_DRIVER" = cuda ]; then
     "$nvcc" --version | tail -n 2 | head -n 1
+    newer=()
+    if [ -e "$(dirname "$archive")/cccl.tar.xz" ]; then
+        mkdir "$work/cccl"
+        tar -C "$work/cccl" -xJf "$(dirname "$archive")/cccl.tar.xz" && newer=("-I$work/cccl")
+    fi
+    # The first two with the compiler's own CCCL, whichever it is.
     for name in kernel multiply resource; do
         libraries=()
         [ "$name" != multiply ] || libraries=(-lcublas)
+        [ "$name" != resource ] || libraries=("${newer[@]}")
         works "$name is built" "$nvcc" "${NVCCFLAGS:--arch=native}" "$name.cu" -o "$name" "${flags[@]}" "${libraries[@]}" -Xlinker -rpath -Xlinker "$tree/lib"
     done
     says "a kernel writes a tensor" written ./kernel write

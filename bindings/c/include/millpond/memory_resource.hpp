@@ -1,12 +1,20 @@
-// Memory of the pond for CCCL 3: `cuda::mr::any_resource`, thrust, and RMM from 26.06 on. Needs CUDA's headers, or those of
-// `nvidia-cuda-cccl` and `nvidia-cuda-runtime` from PyPI. `millpond.hpp` includes it where it finds them.
+// Memory of the pond for CCCL 3.1 and later: `cuda::mr::resource_ref`, thrust, `cuda::mr::any_resource` from 3.2 on, and RMM from
+// 26.06 on. Needs CUDA's headers, or those of `nvidia-cuda-cccl` and `nvidia-cuda-runtime` from PyPI. `millpond.hpp` includes it
+// where it finds them, and they are new enough.
 #pragma once
 
-#include <cuda/memory_resource>
+#include <cuda/version>
 
-#if !defined(CCCL_MAJOR_VERSION) || CCCL_MAJOR_VERSION < 3
-#error "millpond::memory_resource needs CCCL 3 or later, which is part of CUDA 13"
-#endif
+// Before 3.1 the concept of a resource was an experiment, with other names.
+#if !defined(CCCL_VERSION) || CCCL_VERSION < 3001000
+#error "millpond::memory_resource needs CCCL 3.1 or later: CUDA 13.1, or nvidia-cuda-cccl from PyPI, before CUDA's own with -I"
+#else
+
+/// Defined where the resources are.
+#define MILLPOND_HAS_CCCL_RESOURCE 1
+
+#include <cuda/memory_resource>
+#include <cuda/stream_ref>
 
 #include <cstddef>
 #include <cstdint>
@@ -159,3 +167,5 @@ static_assert(::cuda::mr::resource_with<memory_resource, ::cuda::mr::device_acce
 static_assert(::cuda::mr::resource_with<pool_resource, ::cuda::mr::device_accessible>);
 
 }  // namespace millpond
+
+#endif

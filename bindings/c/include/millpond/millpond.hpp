@@ -25,11 +25,11 @@
 #include "transfer.hpp"
 #include "uuid.hpp"
 
-// The resource for CCCL 3 comes along where CUDA's headers are; MILLPOND_NO_MEMORY_RESOURCE leaves it out.
+// The resources for CCCL come along where CUDA's headers are, and CCCL is 3.1 or later; MILLPOND_NO_MEMORY_RESOURCE leaves them out.
 #if !defined(MILLPOND_NO_MEMORY_RESOURCE) && defined(__has_include)
 #if __has_include(<cuda/version>) && __has_include(<cuda_runtime_api.h>)
 #include <cuda/version>
-#if CCCL_MAJOR_VERSION >= 3
+#if defined(CCCL_VERSION) && CCCL_VERSION >= 3001000
 #include "memory_resource.hpp"
 #endif
 #endif

@@ -16,7 +16,9 @@ class [[nodiscard]] result {
 public:
     using value_type = T;
 
-    result(T value) : either_(std::in_place_index<0>, std::move(value)) {}
+    result(const T &value) : either_(std::in_place_index<0>, value) {}
+    // A reference, and not a value: without P1825, `return local;` moves only into a parameter of this form (nvcc 13.0).
+    result(T &&value) : either_(std::in_place_index<0>, std::move(value)) {}
     result(class error why) noexcept : either_(std::in_place_index<1>, std::move(why)) {}
 
     [[nodiscard]] bool has_value() const noexcept { return either_.index() == 0; }
