@@ -82,10 +82,11 @@ if [ -n "$nvcc" ] && [ "$MILLPOND_DRIVER" = cuda ]; then
     done
     says "a kernel writes a tensor" written ./kernel write
     says "another process's kernel reads it" "1048576 of 1048576 are right" ./kernel read
-    says "a model is published" "example/layer@1 is current" ./multiply publish
+    says "a model is published" "example/layer@v1 is current" ./multiply publish
     says "cuBLAS multiplies it" "512 of 512 rows are right" ./multiply run
     says "and again, in another process" "512 of 512 rows are right" ./multiply run
     says "thrust works in memory of the pond" "sorted, and adds up to -549755289600" ./resource
+    works "the model is removed" "$MILLPOND_BIN" rm --yes example/layer
     tensors() { "$MILLPOND_BIN" status --json | sed -n 's/^ *"tensors": \([0-9]*\),*$/\1/p' | head -n 1; }
     for _ in $(seq 1 100); do
         [ "$(tensors)" = 0 ] && break
