@@ -86,7 +86,6 @@ if [ -n "$nvcc" ] && [ "$MILLPOND_DRIVER" = cuda ]; then
     says "cuBLAS multiplies it" "512 of 512 rows are right" ./multiply run
     says "and again, in another process" "512 of 512 rows are right" ./multiply run
     says "thrust works in memory of the pond" "sorted, and adds up to -549755289600" ./resource
-    # Its slab counts as a tensor.
     works "the model is removed" "$MILLPOND_BIN" rm example/layer
     tensors() { "$MILLPOND_BIN" status --json | sed -n 's/^ *"tensors": \([0-9]*\),*$/\1/p' | head -n 1; }
     for _ in $(seq 1 100); do

@@ -88,7 +88,8 @@ public:
             // A pond that was killed may not be gone yet; one that begins meanwhile is refused.
             int status = 0;
             if (waitpid(keeper_, &status, WNOHANG) == keeper_) keeper_ = start({"serve"}, "log");
-            return run({"status"}) == 0;
+            // It answers before its driver is open; GPUs and limits in bytes are there afterwards.
+            return run({"status", "--json"}) == 0 && said().find("\"driver_ready\": true") != std::string::npos;
         });
     }
 
