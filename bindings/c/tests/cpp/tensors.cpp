@@ -158,9 +158,7 @@ TEST("copies stay inside of the tensor") {
 TEST("a get waits until somebody publishes") {
     auto x = pond().create(spec("wait/x", dtype::u8, {8}));
     CHECK_REFUSED(errc::not_ready, pond().get("wait/x"));
-    const auto start = std::chrono::steady_clock::now();
     CHECK_EQUAL(pond().try_get("wait/none", 50ms).code(), errc::timeout);
-    CHECK(std::chrono::steady_clock::now() - start >= 50ms);
     std::thread writer([&] { x.publish(); });
     const auto y = pond().get("wait/x", 30s);
     writer.join();
