@@ -229,7 +229,9 @@ def look(pond: Pond, folder: pathlib.Path, unit: int, arguments: argparse.Namesp
         arguments.out.mkdir(parents=True, exist_ok=True)
         pictures = {"events": fetch("/api/v1/events?from=0"), "whoami": fetch("/api/v1/whoami"), "history": fetch("/api/v1/history?device=gpu0&since_s=60")}
         kept = {"library": readings["library"], "overview": overview, **{name: json.loads(text) for name, text in pictures.items()}, "metrics": readings["metrics"]}
-        (arguments.out / "adds-up.json").write_text(json.dumps(kept, indent=1) + "\n")
+        # Where the programs lie on that machine is no result.
+        told = json.dumps(kept, indent=1).replace(str(pond.built), "/opt/millpond")
+        (arguments.out / "adds-up.json").write_text(told + "\n")
         done = subprocess.run([pond.built / "millpond", "map", "gpu0", "-o", arguments.out / "map.svg"], env=pond.environment, check=False)
         check("the picture of the card is drawn", done.returncode == 0)
 
