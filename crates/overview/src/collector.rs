@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use millpond::{ErrorKind, ModelInfo, Pond, Result, TensorId, VersionId};
+use millpond::{ErrorKind, ModelInfo, Pond, PondBuilder, Result, TensorId, VersionId};
 use millpond_view as view;
 
 use crate::{
@@ -34,6 +34,18 @@ impl Default for Options {
     }
 }
 
+/// Connects to `watch.sock`, which shows everything, or where this user may not, to `sock`.
+///
+/// # Errors
+/// `no_pond` if nobody answers; see [`PondBuilder::connect`] for the others.
+pub fn connect_to_see(builder: PondBuilder) -> Result<(Pond, Sees)> {
+    match builder.clone().watch().connect() {
+        Ok(pond) => Ok((pond, Sees::Everything)),
+        Err(error) if error.kind() == ErrorKind::Denied => Ok((builder.connect()?, Sees::Own)),
+        Err(error) => Err(error),
+    }
+}
+
 /// Collects overviews of one pond.
 #[derive(Debug)]
 pub struct Collector {
@@ -47,22 +59,17 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Connects to `watch.sock`, which shows everything, or where this user may not, as an ordinary client.
+    /// Connects by [`connect_to_see`] to the pond of a folder, or to the one that a client finds by itself.
     ///
     /// # Errors
-    /// `no_pond` if nobody answers; see [`millpond::PondBuilder::connect`] for the others.
+    /// Those of [`connect_to_see`].
     pub fn connect(folder: Option<&Path>, program: &str, options: Options) -> Result<Self> {
         let mut builder = Pond::builder().program(program);
         if let Some(folder) = folder {
             builder = builder.runtime_dir(folder);
         }
-        match builder.clone().watch().connect() {
-            Ok(pond) => Ok(Self::new(pond, Sees::Everything, options)),
-            Err(error) if error.kind() == ErrorKind::Denied => {
-                Ok(Self::new(builder.connect()?, Sees::Own, options))
-            }
-            Err(error) => Err(error),
-        }
+        let (pond, sees) = connect_to_see(builder)?;
+        Ok(Self::new(pond, sees, options))
     }
 
     /// Collects over a connection that is there already; `sees` says what it was opened for.

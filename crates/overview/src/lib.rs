@@ -27,7 +27,7 @@ mod samples;
 mod tensors;
 
 pub use card::{Card, DeviceParts, Segment, SegmentKind, SharedSlab};
-pub use collector::{Collector, Options};
+pub use collector::{Collector, Options, connect_to_see};
 pub use history::{History, Series};
 pub use names::Names;
 pub use overview::{GroupMembers, Overview, Sees};

@@ -10,8 +10,8 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use millpond::{ErrorKind, Pond};
-use millpond_overview::{Collector, History, Options, Overview, Sees, Series};
+use millpond::{ErrorKind, Pond, PondBuilder};
+use millpond_overview::{Collector, History, Options, Overview, Sees, Series, connect_to_see};
 use millpond_view::units::now_unix_ms;
 use serde::Serialize;
 use tokio::sync::watch;
@@ -161,28 +161,23 @@ pub struct Place {
 }
 
 impl Place {
-    /// Connects to `watch.sock`, which shows everything, or where this user may not, to `sock`.
-    pub fn connect(&self) -> millpond::Result<(Pond, Sees)> {
-        let mut builder =
+    fn builder(&self) -> PondBuilder {
+        let builder =
             Pond::builder().program(PROGRAM).reconnect_timeout(RECONNECT).request_timeout(ANSWER);
-        if let Some(folder) = &self.folder {
-            builder = builder.runtime_dir(folder);
+        match &self.folder {
+            Some(folder) => builder.runtime_dir(folder),
+            None => builder,
         }
-        match builder.clone().watch().connect() {
-            Ok(pond) => Ok((pond, Sees::Everything)),
-            Err(error) if error.kind() == ErrorKind::Denied => Ok((builder.connect()?, Sees::Own)),
-            Err(error) => Err(error),
-        }
+    }
+
+    /// Connects to see as much as the runner may.
+    pub fn connect(&self) -> millpond::Result<(Pond, Sees)> {
+        connect_to_see(self.builder())
     }
 
     /// Connects as the runner's own program, which may change what the runner may.
     pub fn connect_to_act(&self) -> millpond::Result<Pond> {
-        let mut builder =
-            Pond::builder().program(PROGRAM).reconnect_timeout(RECONNECT).request_timeout(ANSWER);
-        if let Some(folder) = &self.folder {
-            builder = builder.runtime_dir(folder);
-        }
-        builder.connect()
+        self.builder().connect()
     }
 }
 
