@@ -15,6 +15,7 @@ mod file;
 mod line;
 mod panics;
 mod queue;
+mod service;
 mod target;
 mod writer;
 
@@ -29,6 +30,7 @@ pub use file::{KEPT, LogFile, rotated};
 pub use line::Style;
 pub use panics::{die, end_on_panic};
 pub use queue::{QUEUE_BYTES, QUEUE_LINES};
+pub use service::start_service;
 pub use target::Target;
 pub use writer::Log;
 

@@ -42,7 +42,6 @@ use millpond_console::exit::Code;
 use millpond_console::printer::{self, Printer};
 use millpond_console::usage;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use tracing_subscriber::EnvFilter;
 
 use crate::bridge::Settings;
 use crate::connect::{UrlError, Way};
@@ -92,7 +91,8 @@ fn run(args: &RedisArgs, global: &Global, printer: &Printer) -> Outcome {
             RedisCommand::Ls(_) => view::list(&mut server, printer),
         };
     }
-    start_log(global)?;
+    millpond_log::start_service("millpond_redis", global.quiet, global.verbose)
+        .map_err(|error| failed("starting the log", error))?;
     if args.once {
         return bridge::once(&settings);
     }
@@ -116,25 +116,6 @@ fn url_report(error: &UrlError) -> CommandError {
         }
     }
     .into()
-}
-
-/// The log is written by a thread of its own: nobody who stops reading it stops the bridge.
-fn start_log(global: &Global) -> Outcome {
-    let filter = match (global.quiet, global.verbose) {
-        (true, _) => "warn",
-        (false, 0) => "info",
-        (false, 1) => "info,millpond_redis=debug",
-        (false, _) => "info,millpond=debug,millpond_redis=debug",
-    };
-    let log = millpond_log::install(millpond_log::Target::StandardError, millpond_log::Style::Text);
-    millpond_log::end_on_panic();
-    tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(filter))
-        .with_writer(log.clone())
-        .log_internal_errors(false)
-        .with_ansi(false)
-        .try_init()
-        .map_err(|error| failed("starting the log", error))
 }
 
 fn host_name() -> String {

@@ -39,7 +39,6 @@ use millpond_console::usage;
 use millpond_picture::commands;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::EnvFilter;
 
 use crate::api::Server;
 use crate::collect::Place;
@@ -77,7 +76,8 @@ fn run(args: &WebArgs, global: &Global, printer: &Printer) -> Outcome {
             .hint("`--token-file FILE` names tokens that do; `--listen 127.0.0.1:7711` is for this machine")
             .into());
     }
-    start_log(global)?;
+    millpond_log::start_service("millpond_web", global.quiet, global.verbose)
+        .map_err(|error| failed("starting the log", error))?;
     // A thousand readers have a descriptor each.
     let _ = rustix::process::setrlimit(
         rustix::process::Resource::Nofile,
@@ -171,25 +171,6 @@ fn gate(args: &WebArgs) -> Result<Gate, CommandError> {
         actors,
         hosts: args.host.iter().map(|host| host.to_ascii_lowercase()).collect(),
     })
-}
-
-/// The log is written by a thread of its own: nobody who stops reading it stops the server.
-fn start_log(global: &Global) -> Outcome {
-    let filter = match (global.quiet, global.verbose) {
-        (true, _) => "warn",
-        (false, 0) => "info",
-        (false, 1) => "info,millpond_web=debug",
-        (false, _) => "info,millpond=debug,millpond_web=debug",
-    };
-    let log = millpond_log::install(millpond_log::Target::StandardError, millpond_log::Style::Text);
-    millpond_log::end_on_panic();
-    tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(filter))
-        .with_writer(log.clone())
-        .log_internal_errors(false)
-        .with_ansi(false)
-        .try_init()
-        .map_err(|error| failed("starting the log", error))
 }
 
 #[cfg(test)]
