@@ -108,3 +108,12 @@ pub use member::Member;
 pub use observer::Observer;
 pub use remove::{REST, remove_abandoned, sweep_abandoned};
 pub use size::{Size, parse_bytes, parse_size};
+
+/// What a context on a card of that size is taken for until somebody has measured one: more than any
+/// that was seen, and less on cards so small that only the software driver has them.
+#[must_use]
+pub const fn context_bytes(card_bytes: u64) -> u64 {
+    const MOST: u64 = 640 << 20;
+    const PART: u64 = 16;
+    if card_bytes / PART < MOST { card_bytes / PART } else { MOST }
+}

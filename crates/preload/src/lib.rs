@@ -31,15 +31,6 @@ pub use driver::{Action, hooked_names};
 pub use message::Level;
 pub use settings::{ENVIRONMENT, EnvironmentVariable};
 
-/// What a context on a card of that size is taken for until somebody has measured one: more than any
-/// that was seen, and less on cards so small that only the software driver has them.
-#[must_use]
-pub const fn context_bytes(card_bytes: u64) -> u64 {
-    const MOST: u64 = 640 << 20;
-    const PART: u64 = 16;
-    if card_bytes / PART < MOST { card_bytes / PART } else { MOST }
-}
-
 /// The version that `millpond_preload_version` answers.
 pub const VERSION: &core::ffi::CStr =
     match core::ffi::CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes())

@@ -32,6 +32,8 @@ pub enum Resource {
     Holds,
     /// Processes whose end is watched for holds: a descriptor each.
     Holders,
+    /// Hosts of `ipc` tensors, those that are ending included: a context each.
+    Hosts,
 }
 
 struct Row {
@@ -152,10 +154,18 @@ const ROWS: [Row; Resource::COUNT] = [
         nouns: ["process with holds", "processes with holds"],
         way_out: "end some of them, or hold for nobody in particular",
     },
+    Row {
+        name: "hosts",
+        key: "limits.hosts_per_user",
+        key_in_all: None,
+        nouns: ["host of `ipc` tensors", "hosts of `ipc` tensors"],
+        way_out: "delete all `ipc` tensors of one host (`millpond status` shows hosts), use the \
+                  transport `vmm`",
+    },
 ];
 
 impl Resource {
-    pub const COUNT: usize = 15;
+    pub const COUNT: usize = 16;
 
     /// All, in the order in which they are shown.
     pub const ALL: [Resource; Self::COUNT] = [
@@ -174,6 +184,7 @@ impl Resource {
         Resource::Runs,
         Resource::Holds,
         Resource::Holders,
+        Resource::Hosts,
     ];
 
     pub(super) const fn index(self) -> usize {

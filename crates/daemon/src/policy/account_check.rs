@@ -30,6 +30,7 @@ impl<P: Ports> Pond<P> {
         for (user, resource) in self.holds.users() {
             count(user, resource);
         }
+        self.hosts.users().for_each(|user| count(user, Resource::Hosts));
         if !self.holds.are_consistent() {
             return Err("holds and holders do not say the same of each other".to_owned());
         }
@@ -60,6 +61,7 @@ impl<P: Ports> Pond<P> {
             Resource::Runs,
             Resource::Holds,
             Resource::Holders,
+            Resource::Hosts,
         ];
         let mut said: BTreeMap<(u32, Resource), u64> = BTreeMap::new();
         for account in self.accounts.all() {

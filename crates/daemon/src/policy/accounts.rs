@@ -4,6 +4,7 @@ use millpond_view::units::bytes as format_bytes;
 use millpond_wire::record::{DeviceRecord, Record};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, TransportKind};
 
+use super::hosts::HostClass;
 use super::pond::Pond;
 use super::ports::{DriverFailure, Ports};
 use super::slabs::SlabClass;
@@ -55,32 +56,35 @@ impl Device {
 
 impl<P: Ports> Pond<P> {
     /// What the pond may take of a GPU, and has of it.
-    fn room_on(&self, device: GpuUuid) -> Room {
+    fn room_on(&self, device: GpuUuid, wanted: Option<&HostClass>) -> Room {
         let totals = self.slabs.totals_on(device);
+        let (contexts, idle_contexts) = self.host_contexts(device, wanted);
         Room {
             capacity: self.gpus.get(device).map_or(0, |known| known.capacity_bytes),
-            held: totals.bytes,
+            held: totals.bytes.saturating_add(contexts),
             pending: self.pending_slabs.bytes_on(device) + self.adoptions.bytes_on(device),
-            recycled: totals.recycled_bytes,
+            recycled: totals.recycled_bytes.saturating_add(idle_contexts),
         }
     }
 
-    /// Checks that a slab fits, dropping recycled ones where that helps.
+    /// Checks that a slab or a context fits, giving back what nobody uses where that helps, but for
+    /// the host that is to make memory of the class that is wanted.
     pub(super) fn make_room(
         &mut self,
         ports: &mut P,
         device: GpuUuid,
         bytes: u64,
+        wanted: Option<&HostClass>,
     ) -> Result<(), Failure> {
-        let room = self.room_on(device);
+        let room = self.room_on(device, wanted);
         let (capacity, available) = (room.capacity, room.available());
         match room.admit(bytes) {
             Verdict::Fits => Ok(()),
             Verdict::AfterGivingBack(back) => {
-                if self.slabs.drop_recycled(ports, device, back) >= back {
+                if self.give_back_unused(ports, device, back, None, wanted) >= back {
                     return Ok(());
                 }
-                let message = format!("unused slabs on {device} could not be given back");
+                let message = format!("unused memory on {device} could not be given back");
                 Err(Failure::new(ErrorKind::Internal, message))
             }
             Verdict::Never => {
@@ -128,7 +132,7 @@ impl<P: Ports> Pond<P> {
                 format!("the driver made no slab of {}: {}", format_bytes(bytes), failure.text);
             return Failure::new(ErrorKind::Driver, message).hint("run `millpond doctor`");
         }
-        let room = self.room_on(class.device);
+        let room = self.room_on(class.device, None);
         let message = format!(
             "{} is full: {} were requested, and other programs use the rest of the card",
             class.device,
@@ -153,8 +157,9 @@ impl<P: Ports> Pond<P> {
         failure.free_bytes = Some(free);
         failure.capacity_bytes = Some(capacity);
         let slabs = self.slabs.on(device);
-        failure.holders =
-            holders(slabs.map(|(_, slab)| (slab.class.owner.user, slab.bytes, slab.tensors)));
+        let slabs = slabs.map(|(_, slab)| (slab.class.owner.user, slab.bytes, slab.tensors));
+        let contexts = self.hosts.contexts_on(device).map(|(user, bytes)| (user, bytes, 0));
+        failure.holders = holders(slabs.chain(contexts));
         failure
     }
 }

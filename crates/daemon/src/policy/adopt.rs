@@ -120,7 +120,7 @@ impl<P: Ports> Pond<P> {
                 Failure::new(ErrorKind::Invalid, format!("this is not memory of the GPU: {text}"))
             })?;
         }
-        self.make_room(ports, what.device, what.slab_bytes)?;
+        self.make_room(ports, what.device, what.slab_bytes, None)?;
         let slab = SlabId(ports.random_id());
         let (device, bytes, user) = (what.device, what.slab_bytes, caller.owner.user);
         // What is in a pool stays charged to its maker: nobody can tell it from the rest of the pool.

@@ -143,6 +143,8 @@ impl<P: Ports> Pond<P> {
 
     fn device_info(&self, device: &Device) -> DeviceInfo {
         let totals = self.slabs.totals_on(device.uuid);
+        let (contexts, _) = self.host_contexts(device.uuid, None);
+        let own_bytes = totals.bytes.saturating_add(contexts);
         let groups = self.group_readings.iter().find(|reading| reading.device == device.uuid);
         DeviceInfo {
             device: device.uuid,
@@ -158,7 +160,7 @@ impl<P: Ports> Pond<P> {
             tensors: u32::try_from(totals.tensors).unwrap_or(u32::MAX),
             charged_bytes: groups.map(|reading| reading.charged_bytes),
             drift_bytes: groups.map(|reading| reading.drift_bytes),
-            other_bytes: groups.map(|reading| reading.outside_bytes.saturating_sub(totals.bytes)),
+            other_bytes: groups.map(|reading| reading.outside_bytes.saturating_sub(own_bytes)),
         }
     }
 }

@@ -3,6 +3,7 @@
 use millpond_wire::{Failure, HostId, SlabId, TransportKind};
 
 use super::answer::from_hold;
+use super::hosts::HostClass;
 use super::parked::Until;
 use super::pond::Pond;
 use super::ports::{DriverFailure, HoldError, Ports};
@@ -36,11 +37,12 @@ impl<P: Ports> Pond<P> {
             return Ok(making);
         }
         let bytes = class.slab_bytes(tensor_bytes);
-        self.make_room(ports, class.device, bytes)?;
-        let slab = SlabId(ports.random_id());
-        if class.transport == TransportKind::Ipc {
-            self.may_have_host(&class)?;
+        let host = host_class(&class);
+        if let Some(host) = &host {
+            self.may_have_host(ports, host)?;
         }
+        self.make_room(ports, class.device, bytes, host.as_ref())?;
+        let slab = SlabId(ports.random_id());
         self.pending_slabs.insert(slab, PendingSlab::new(class.clone(), bytes, None));
         self.ask_for(ports, slab, &class, bytes);
         Ok(slab)
@@ -134,8 +136,9 @@ impl<P: Ports> Pond<P> {
         }
         // Nobody took it: its creator hung up meanwhile.
         let untaken = self.slabs.get(id).filter(|slab| slab.tensors == 0);
+        let is_in_host = untaken.is_some_and(|slab| slab.class.transport == TransportKind::Ipc);
         match untaken.map(|slab| slab.class.size) {
-            Some(SlabSize::Own) => self.slabs.let_go(ports, id),
+            Some(SlabSize::Own) if !is_in_host => self.slabs.let_go(ports, id),
             Some(_) => self.recycle_or_drop(ports, id),
             None => {}
         }
@@ -145,7 +148,9 @@ impl<P: Ports> Pond<P> {
     /// others to use again, it can give back now. True if the slab will be tried again.
     fn try_slab_again(&mut self, ports: &mut P, id: SlabId, pending: &PendingSlab) -> bool {
         let now = ports.monotonic_ms();
-        let dropped = self.slabs.drop_recycled(ports, pending.class.device, pending.bytes);
+        let PendingSlab { class, bytes, .. } = pending;
+        let host = host_class(class);
+        let dropped = self.give_back_unused(ports, class.device, *bytes, None, host.as_ref());
         let recently =
             self.slabs.gave_back_ms().is_some_and(|at| now.saturating_sub(at) < FREED_WITHIN_MS);
         let now_due = pending.tries == 0 || pending.tries == PRESSED_SLAB_TRIES / 2;
@@ -171,10 +176,13 @@ impl<P: Ports> Pond<P> {
         soon: bool,
     ) -> bool {
         let (device, user) = (pending.class.device, pending.class.owner.user);
+        let host = host_class(&pending.class);
         let dropped = match pending.waits {
-            0 if self.payers.is_charged(user) => self.slabs.drop_recycled_of(ports, device, user),
+            0 if self.payers.is_charged(user) => {
+                self.give_back_unused(ports, device, u64::MAX, Some(user), host.as_ref())
+            }
             // Others were promised what is kept for anybody whom no group pays for.
-            0 => self.slabs.drop_recycled(ports, device, pending.bytes),
+            0 => self.give_back_unused(ports, device, pending.bytes, None, host.as_ref()),
             _ => 0,
         };
         let dropped = dropped > 0;
@@ -219,4 +227,9 @@ impl<P: Ports> Pond<P> {
             TransportKind::Fabric => ports.try_fabric(slab, device),
         }
     }
+}
+
+/// The hosts that make such slabs.
+fn host_class(class: &SlabClass) -> Option<HostClass> {
+    (class.transport == TransportKind::Ipc).then(|| HostClass::from(class))
 }

@@ -10,6 +10,7 @@ use super::answer::{Answer, done};
 use super::events::happening;
 use super::pond::Pond;
 use super::ports::{PortError, Ports};
+use super::slabs::Home;
 
 /// How a lease ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +149,9 @@ impl<P: Ports> Pond<P> {
             self.adoptions.keep_lent(Lent { client: tensor.creator, tensor: id, slab: slab_id });
             self.free_in_hosts(ports);
         }
+        let is_idle = self.slabs.get(slab_id).is_some_and(|slab| !slab.is_recyclable());
         let became = match (empty, self.slabs.get(slab_id).is_some(), tainted) {
+            (true, true, _) if is_idle => "its memory stays in its host, unused",
             (false, _, false) => "its slab has other tensors",
             (false, _, true) => "its slab has other tensors, and goes with the last of them",
             (true, true, _) => "its slab is kept for its owner",
@@ -174,6 +177,12 @@ impl<P: Ports> Pond<P> {
 
     pub(super) fn recycle_or_drop(&mut self, ports: &mut P, id: SlabId) {
         let Some(slab) = self.slabs.get(id) else { return };
+        if let Some(Home::Host(host)) = slab.home {
+            if !self.keep_idle(ports, host, id) {
+                self.slabs.let_go(ports, id);
+            }
+            return;
+        }
         let device = slab.class.device;
         let recycled = self.slabs.totals_on(device).recycled_bytes;
         let is_lost = slab.is_lost();

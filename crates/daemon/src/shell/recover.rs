@@ -288,6 +288,7 @@ fn terms(of: &Limits) -> AllTerms {
         .with(Resource::Holds, of.holds_per_user)
         .with(Resource::Holders, of.holders_per_user)
         .with_share(Resource::Holders, descriptors::share())
+        .with(Resource::Hosts, of.hosts_per_user)
 }
 
 fn public_writer(writer: &config::PublicWriter) -> PublicWriter {

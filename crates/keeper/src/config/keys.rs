@@ -522,4 +522,13 @@ pub const KEYS: &[Key] = &[
             input.number(1, MOST_OBJECTS).map(|n| config.limits.holders_per_user = n)
         },
     },
+    Key {
+        name: "limits.hosts_per_user",
+        environment: "MILLPOND_LIMITS_HOSTS_PER_USER",
+        default: "4",
+        doc: "Processes that own the memory of one user's `ipc` tensors, on all GPUs together; each has a CUDA context, some 500 MiB, on the user's account",
+        set: |config, input| {
+            input.number(1, MOST_OBJECTS).map(|n| config.limits.hosts_per_user = n)
+        },
+    },
 ];

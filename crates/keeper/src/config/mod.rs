@@ -95,6 +95,7 @@ pub struct Limits {
     pub runs_per_user: u64,
     pub holds_per_user: u64,
     pub holders_per_user: u64,
+    pub hosts_per_user: u64,
 }
 
 const DEFAULT_CAPACITY: Capacity = match Share::percent(95) {
@@ -162,6 +163,7 @@ impl Default for Limits {
             runs_per_user: 300,
             holds_per_user: 100_000,
             holders_per_user: 1024,
+            hosts_per_user: 4,
         }
     }
 }

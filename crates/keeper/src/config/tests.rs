@@ -65,6 +65,7 @@ fn the_table_names_every_field_once_with_its_default() {
             runs_per_user: 0,
             holds_per_user: 0,
             holders_per_user: 0,
+            hosts_per_user: 0,
         },
     };
     for key in KEYS {

@@ -29,7 +29,7 @@ pub(super) fn charge_primary(account: Account, device: &Device) {
 
 /// What a context is taken for.
 pub(super) fn expected_units(account: Account, known: Option<u64>) -> u32 {
-    let guess = || crate::context_bytes(account::real_total(account.ordinal()));
+    let guess = || millpond_ledger::context_bytes(account::real_total(account.ordinal()));
     units_for(known.unwrap_or_else(guess))
 }
 

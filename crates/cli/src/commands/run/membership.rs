@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use millpond::{GroupName, GroupSet, Pond};
-use millpond_ledger::UNIT;
-use millpond_preload::context_bytes;
+use millpond_ledger::{UNIT, context_bytes};
 use millpond_wire::{ErrorKind, GpuUuid};
 
 use crate::args::{Global, RunArgs};

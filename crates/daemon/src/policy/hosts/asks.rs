@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 
 use millpond_host::channel::{FromHost, NO_EVENT, ToHost, Why};
+use millpond_view::units::{bytes as format_bytes, count};
 use millpond_wire::message::HostInfo;
-use millpond_wire::{Backing, Epoch, ErrorKind, Failure, HostId, SlabId, Transport};
+use millpond_wire::{Backing, Epoch, Failure, HostId, SlabId, Transport, caps};
 
-use super::{HOSTS_PER_USER, Host, HostClass, Phase};
+use super::{Host, HostClass, Phase};
+use crate::accounts::Resource;
 use crate::policy::pond::Pond;
 use crate::policy::ports::{DriverFailure, Ports};
-use crate::policy::slabs::{Home, Made, SlabClass};
+use crate::policy::slabs::{Home, Made};
 
 impl<P: Ports> Pond<P> {
     /// Has a slab made by a host; its owner was charged for it.
@@ -20,7 +22,16 @@ impl<P: Ports> Pond<P> {
         let found = self.hosts.hosts.iter().find(|(_, host)| host.takes(&class));
         let id = match found.map(|(id, _)| *id) {
             Some(id) => id,
-            None => self.start_host(ports, class),
+            None => {
+                let account = self.account(&class.owner);
+                if account.check(Resource::Hosts, 1).is_err() && self.end_one_of(ports, &class) {
+                    return self.hosts.after_an_end.push(slab);
+                }
+                match self.start_host(ports, class) {
+                    Ok(id) => id,
+                    Err(failure) => return self.refuse_slab(ports, slab, failure),
+                }
+            }
         };
         if let Some(host) = self.hosts.hosts.get_mut(&id) {
             host.waiting.push_back(slab);
@@ -28,19 +39,39 @@ impl<P: Ports> Pond<P> {
         self.feed_host(ports, id);
     }
 
-    /// Whether a user may have memory of this class: hosts are few, because each takes a context.
-    pub(in crate::policy) fn may_have_host(&self, class: &SlabClass) -> Result<(), Failure> {
-        let (user, class) = (class.owner.user, HostClass::from(class));
-        let is_there = self.hosts.hosts.values().any(|host| host.takes(&class));
-        if is_there || self.hosts.of_user(user) < HOSTS_PER_USER {
+    /// Whether a user may have memory of this class, now or when a host has ended.
+    pub(in crate::policy) fn may_have_host(
+        &mut self,
+        ports: &mut P,
+        class: &HostClass,
+    ) -> Result<(), Failure> {
+        if self.hosts.hosts.values().any(|host| host.takes(class)) || self.has_end(class) {
             return Ok(());
         }
-        let message = format!(
-            "user {user} has {HOSTS_PER_USER} hosts already; each keeps memory of transport 'ipc' \
-             that is still in use"
-        );
-        Err(Failure::new(ErrorKind::TooMany, message)
-            .hint("`millpond status` shows them: delete such tensors, or use the transport 'vmm'"))
+        self.room_for_host(ports, class)
+    }
+
+    /// Whether a user may have one host more: hosts are few, because each takes a context.
+    pub(super) fn room_for_host(
+        &mut self,
+        ports: &mut P,
+        class: &HostClass,
+    ) -> Result<(), Failure> {
+        let account = self.account(&class.owner);
+        let Err(refused) = account.check(Resource::Hosts, 1) else { return Ok(()) };
+        let mut failure = self.cap_reached(ports, &account, refused);
+        let keeps: Vec<String> = self
+            .host_list()
+            .iter()
+            .filter(|host| host.user == class.owner.user)
+            .take(caps::FAILURE_LIST)
+            .map(|host| {
+                let tensors = count(host.tensors.into(), "tensor");
+                format!("pid {} keeps {tensors}, {}", host.pid, format_bytes(host.bytes))
+            })
+            .collect();
+        failure.message = format!("{}: {}", failure.message, keeps.join("; "));
+        Err(failure)
     }
 
     pub(super) fn feed_host(&mut self, ports: &mut P, id: HostId) {
@@ -68,8 +99,9 @@ impl<P: Ports> Pond<P> {
         let Some(host) = self.hosts.hosts.get_mut(&id) else { return };
         match said {
             FromHost::Ready { context_bytes } if host.phase == Phase::Starting => {
-                host.phase = Phase::Charging;
-                self.charge_context(ports, id, context_bytes);
+                host.phase = Phase::Ready;
+                self.context_measured(ports, id, context_bytes);
+                self.feed_host(ports, id);
             }
             FromHost::Ready { .. } => {}
             FromHost::Failed { text } => self.host_failed(ports, id, &text),
@@ -98,7 +130,7 @@ impl<P: Ports> Pond<P> {
                     return;
                 }
                 if why == Why::Sealed {
-                    host.sealed = true;
+                    self.seal_host(ports, id);
                     self.allocate_in_host(ports, slab);
                 } else {
                     let out_of_memory = why == Why::OutOfMemory;
@@ -131,13 +163,7 @@ impl<P: Ports> Pond<P> {
         }
         let reported = std::mem::take(&mut host.reported);
         host.phase = Phase::Ready;
-        host.sealed = sealed;
-        if context_bytes > 0 {
-            // It is there, whether its owner may have it or not.
-            host.context_bytes = context_bytes;
-            let (device, user) = (host.class.device, host.class.owner.user);
-            ports.count_slab(SlabId(id.0), device, context_bytes, user);
-        }
+        self.context_measured(ports, id, context_bytes);
         let kept: BTreeSet<SlabId> =
             self.slabs.kept_by(Home::Host(id)).map(|(slab, _)| slab).collect();
         let lost = kept.difference(&reported).copied().collect();
@@ -145,18 +171,18 @@ impl<P: Ports> Pond<P> {
         for slab in reported.difference(&kept) {
             self.free_in_host(ports, id, *slab);
         }
+        if sealed {
+            self.seal_host(ports, id);
+        }
         self.feed_host(ports, id);
         self.end_if_empty(ports, id);
     }
 
-    /// The owner pays for the context as well.
-    fn charge_context(&mut self, ports: &mut P, id: HostId, context_bytes: u64) {
-        let Some(host) = self.hosts.hosts.get_mut(&id) else { return };
-        host.context_bytes = context_bytes;
-        let (device, user) = (host.class.device, host.class.owner.user);
-        let charged =
-            context_bytes == 0 || ports.charge_slab(SlabId(id.0), device, context_bytes, user);
-        if charged {
+    /// The owner pays for the context as well, before there is one.
+    pub(super) fn charge_context(&mut self, ports: &mut P, id: HostId) {
+        let Some(host) = self.hosts.hosts.get(&id) else { return };
+        let (device, user, bytes) = (host.class.device, host.class.owner.user, host.context_bytes);
+        if bytes == 0 || ports.charge_slab(SlabId(id.0), device, bytes, user) {
             self.host_charged(ports, id, Ok(()));
         }
     }
@@ -168,31 +194,33 @@ impl<P: Ports> Pond<P> {
         id: HostId,
         result: Result<(), DriverFailure>,
     ) {
-        let Some(host) = self.hosts.hosts.get_mut(&id) else {
-            if result.is_ok() {
-                ports.uncharge_slab(SlabId(id.0));
-            }
-            return;
-        };
+        let Some(host) = self.hosts.hosts.get_mut(&id) else { return };
         match result {
             Ok(()) => {
-                if host.phase == Phase::Charging {
-                    host.phase = Phase::Ready;
-                    self.feed_host(ports, id);
-                }
+                host.phase = Phase::Starting;
+                self.await_host(ports, id);
+                ports.start_host(id);
             }
             Err(failure) => {
-                host.context_bytes = 0;
-                if host.phase == Phase::Charging {
-                    host.phase = Phase::Ending;
-                    let waiting = std::mem::take(&mut host.waiting);
-                    ports.tell_host(id, ToHost::Stop);
-                    for slab in waiting {
-                        self.no_memory(ports, slab, failure.clone());
-                    }
-                    self.await_host(ports, id);
+                let waiting = std::mem::take(&mut host.waiting);
+                self.hosts.hosts.remove(&id);
+                for slab in waiting {
+                    self.no_memory(ports, slab, failure.clone());
                 }
             }
+        }
+    }
+
+    /// What a host says of its context is what its owner pays for: it is there, whether the owner may
+    /// have it or not.
+    fn context_measured(&mut self, ports: &mut P, id: HostId, bytes: u64) {
+        let Some(host) = self.hosts.hosts.get_mut(&id) else { return };
+        let (device, user) = (host.class.device, host.class.owner.user);
+        self.hosts.measured.insert(device, bytes);
+        match std::mem::replace(&mut host.context_bytes, bytes) {
+            before if before == bytes => {}
+            _ if bytes == 0 => ports.uncharge_slab(SlabId(id.0)),
+            _ => ports.count_slab(SlabId(id.0), device, bytes, user),
         }
     }
 
@@ -211,12 +239,19 @@ impl<P: Ports> Pond<P> {
     /// host goes with its process. What is freed under a mapping the driver promises nothing about, so a
     /// mover has to unmap it first.
     pub(in crate::policy) fn free_in_hosts(&mut self, ports: &mut P) {
-        for (id, slab) in self.slabs.take_unkept() {
-            match self.movers.have_mapped(slab) {
-                true => self.slabs.keep_unkept(id, slab),
-                false => self.free_in_host(ports, id, slab),
+        let mut mapped = Vec::new();
+        // What is freed seals its host, and then what is idle there is to be freed as well.
+        while let unkept = self.slabs.take_unkept()
+            && !unkept.is_empty()
+        {
+            for (id, slab) in unkept {
+                match self.movers.have_mapped(slab) {
+                    true => mapped.push((id, slab)),
+                    false => self.free_in_host(ports, id, slab),
+                }
             }
         }
+        mapped.into_iter().for_each(|(id, slab)| self.slabs.keep_unkept(id, slab));
         for lent in self.adoptions.take_lent() {
             match self.movers.have_mapped(lent.slab) {
                 true => self.adoptions.keep_lent(lent),
@@ -226,17 +261,17 @@ impl<P: Ports> Pond<P> {
     }
 
     fn free_in_host(&mut self, ports: &mut P, id: HostId, slab: SlabId) {
+        self.seal_host(ports, id);
         let Some(host) = self.hosts.hosts.get_mut(&id) else {
             return ports.uncharge_slab(slab);
         };
-        host.sealed = true;
         host.freeing.insert(slab);
         if host.phase == Phase::Ready {
             if self.end_if_empty(ports, id) {
                 return;
             }
             ports.tell_host(id, ToHost::Free { slab });
-        } else if self.slabs.kept_by(Home::Host(id)).next().is_none() {
+        } else if !self.slabs.has_tensors_in(Home::Host(id)) {
             // One that nobody can speak to is not needed any more either.
             self.await_host(ports, id);
         }
@@ -245,14 +280,12 @@ impl<P: Ports> Pond<P> {
     /// Ends a host that makes no more memory and has none; true if it ends.
     fn end_if_empty(&mut self, ports: &mut P, id: HostId) -> bool {
         let is_empty = self.slabs.kept_by(Home::Host(id)).next().is_none();
-        let Some(host) = self.hosts.hosts.get_mut(&id) else { return false };
-        if !is_empty || !host.sealed || host.is_wanted() || host.phase != Phase::Ready {
-            return false;
+        let Some(host) = self.hosts.hosts.get(&id) else { return false };
+        let ends = is_empty && host.sealed && !host.is_wanted() && host.phase == Phase::Ready;
+        if ends {
+            self.end_host(ports, id);
         }
-        host.phase = Phase::Ending;
-        ports.tell_host(id, ToHost::Stop);
-        self.await_host(ports, id);
-        true
+        ends
     }
 
     /// Hosts that run, for `status`.

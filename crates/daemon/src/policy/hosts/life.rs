@@ -17,12 +17,29 @@ use crate::policy::slabs::Home;
 const HOST_TRIES: u32 = 2;
 
 impl<P: Ports> Pond<P> {
-    pub(super) fn start_host(&mut self, ports: &mut P, class: HostClass) -> HostId {
+    /// Starts a host, once its owner is charged for its context.
+    pub(super) fn start_host(
+        &mut self,
+        ports: &mut P,
+        class: HostClass,
+    ) -> Result<HostId, Failure> {
+        self.room_for_host(ports, &class)?;
+        let device = class.device;
+        let card_bytes = self.gpus.get(device).map_or(0, |known| known.total_bytes);
+        let measured = self.hosts.measured.get(&device).copied();
+        let context_bytes = measured.unwrap_or_else(|| millpond_ledger::context_bytes(card_bytes));
+        self.make_room(ports, device, context_bytes, None).map_err(|mut failure| {
+            failure.message =
+                format!("a host of `ipc` tensors needs a CUDA context: {}", failure.message);
+            failure
+        })?;
         let id = HostId(ports.random_id());
-        self.hosts.hosts.insert(id, Host::new(class, Phase::Starting, ports.now_ms()));
-        self.await_host(ports, id);
-        ports.start_host(id);
-        id
+        let account = self.account(&class.owner);
+        let mut host = Host::new(class, Phase::Charging, ports.now_ms(), &account);
+        host.context_bytes = context_bytes;
+        self.hosts.hosts.insert(id, host);
+        self.charge_context(ports, id);
+        Ok(id)
     }
 
     /// The process of a host runs; it has not been told anything yet.
@@ -61,7 +78,17 @@ impl<P: Ports> Pond<P> {
     /// There is no host, and this is why.
     pub fn host_not_started(&mut self, ports: &mut P, id: HostId, text: &str) {
         self.host_failed(ports, id, text);
-        self.hosts.hosts.remove(&id);
+        if self.hosts.hosts.remove(&id).is_some_and(|host| host.context_bytes > 0) {
+            ports.uncharge_slab(SlabId(id.0));
+        }
+        self.resume_after_an_end(ports);
+    }
+
+    /// There is room for another host.
+    fn resume_after_an_end(&mut self, ports: &mut P) {
+        for slab in std::mem::take(&mut self.hosts.after_an_end) {
+            self.allocate_in_host(ports, slab);
+        }
     }
 
     /// A host that cannot be used: nobody waits for it any more.
@@ -93,7 +120,7 @@ impl<P: Ports> Pond<P> {
     pub(in crate::policy) fn host_gone(&mut self, ports: &mut P, id: HostId) {
         let Some(host) = self.hosts.hosts.remove(&id) else { return };
         let slabs = self.slabs.kept_by(Home::Host(id));
-        let lost = slabs.count();
+        let lost = slabs.filter(|(_, slab)| slab.tensors > 0).count();
         self.orphan_kept_by(ports, Home::Host(id), &format!("its host (pid {}) died", host.pid));
         for slab in &host.freeing {
             ports.uncharge_slab(*slab);
@@ -124,6 +151,8 @@ impl<P: Ports> Pond<P> {
             }
         };
         self.happened(ports, kind, None, None, Some(user), text);
+        // The next host may take its place.
+        drop(host.place);
         for slab in host.asked.into_iter().chain(host.waiting) {
             if self.pending_slabs.may_try_again(slab, HOST_TRIES) {
                 self.allocate_in_host(ports, slab);
@@ -135,6 +164,7 @@ impl<P: Ports> Pond<P> {
             }
         }
         self.free_in_hosts(ports);
+        self.resume_after_an_end(ports);
     }
 
     /// A process that kept slabs is gone.
@@ -177,12 +207,12 @@ impl<P: Ports> Pond<P> {
     /// Sets when a host counts as hung, or may go.
     pub(super) fn await_host(&mut self, ports: &mut P, id: HostId) {
         let limits = self.caps.movers;
-        let keeps = self.slabs.kept_by(Home::Host(id)).next().is_some();
+        let keeps = self.slabs.has_tensors_in(Home::Host(id));
         let Some(host) = self.hosts.hosts.get_mut(&id) else { return };
         let within = match host.phase {
-            Phase::Starting | Phase::Charging | Phase::Recovering | Phase::Ending => {
-                Some(limits.patience_ms)
-            }
+            // The accounts always answer.
+            Phase::Charging => None,
+            Phase::Starting | Phase::Recovering | Phase::Ending => Some(limits.patience_ms),
             Phase::Ready if host.is_wanted() => Some(limits.patience_ms),
             Phase::Ready if !keeps => Some(limits.idle_ms),
             Phase::Ready => None,
@@ -200,18 +230,16 @@ impl<P: Ports> Pond<P> {
         };
         let due: Vec<HostId> = self.hosts.hosts.iter().filter_map(due).collect();
         for id in due {
-            let keeps = self.slabs.kept_by(Home::Host(id)).next().is_some();
+            let keeps = self.slabs.has_tensors_in(Home::Host(id));
             let Some(host) = self.hosts.hosts.get_mut(&id) else { continue };
             match host.phase {
-                Phase::Ready if !host.is_wanted() => {
-                    host.phase = Phase::Ending;
-                    ports.tell_host(id, ToHost::Stop);
-                    self.await_host(ports, id);
-                }
+                Phase::Ready if !host.is_wanted() && keeps => host.deadline_ms = None,
+                Phase::Ready if !host.is_wanted() => self.end_host(ports, id),
                 _ => {
-                    // What it keeps is worth more than an answer: only one without memory is killed.
-                    host.sealed = true;
+                    // What it keeps is worth more than an answer: only one without tensors is killed.
                     host.deadline_ms = None;
+                    self.seal_host(ports, id);
+                    let Some(host) = self.hosts.hosts.get_mut(&id) else { continue };
                     if let Some(pidfd) = host.pidfd.as_ref().filter(|_| !keeps) {
                         ports.kill(pidfd);
                     }
@@ -236,7 +264,8 @@ impl<P: Ports> Pond<P> {
         let tenant = self.clients.tenant(&made.tenant);
         let owner = Owner { tenant, user: made.user, group: made.group };
         let class = HostClass { device: made.device, owner, audience: made.audience };
-        let mut host = Host::new(class, Phase::Recovering, made.since_unix_ms);
+        let account = self.account(&class.owner);
+        let mut host = Host::new(class, Phase::Recovering, made.since_unix_ms, &account);
         host.pid = made.pid;
         host.pidfd = Some(pidfd);
         host.recorded = true;

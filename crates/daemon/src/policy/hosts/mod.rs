@@ -4,23 +4,22 @@
 //! death loses something. Keeper and daemon both have its channel: it ends when neither is left, and
 //! goes on under the next daemon, which asks it for what it has. An old handle opens whatever its
 //! process allocates next, so a host that has freed something makes no more memory: it is sealed, and
-//! ended when nothing is left in it.
+//! ended when nothing is left in it. Each host has a context, which its owner pays for; so memory that
+//! nobody uses stays in its host for a while ([`idle`]), and the host stays of use.
 
 mod asks;
+mod idle;
 mod life;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
 
 use millpond_wire::record::{HostRecord, Record};
 use millpond_wire::{Audience, GpuUuid, HostId, SlabId};
 
 use super::owner::Owner;
 use super::slabs::SlabClass;
-
-/// Hosts that a user may have at a time. Each is a process with a context, which the user pays for; a
-/// user whose tensors come and go has many that are sealed, one for each that outlives its
-/// neighbours.
-const HOSTS_PER_USER: usize = 32;
+use crate::accounts::{Account, Charge, Resource};
 
 /// What the memory of one host has in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,10 +38,10 @@ impl From<&SlabClass> for HostClass {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
+    /// Its owner is being charged for its context; there is no process yet.
+    Charging,
     /// It was asked for, or makes its context.
     Starting,
-    /// Its context is there, and its owner is being charged for it.
-    Charging,
     /// It came from an earlier daemon and has not said yet what it has.
     Recovering,
     Ready,
@@ -61,7 +60,12 @@ pub(super) struct Host<F> {
     recorded: bool,
     /// It has freed something.
     sealed: bool,
+    /// What its owner is charged with for its context: an estimate until the host has measured it.
     context_bytes: u64,
+    /// Its place among those that its owner may have.
+    place: Charge,
+    /// Memory that no tensor has, and that was not freed.
+    idle: BTreeSet<SlabId>,
     /// Slabs to be asked for.
     waiting: VecDeque<SlabId>,
     /// Slabs that it was asked for and has not answered.
@@ -75,7 +79,7 @@ pub(super) struct Host<F> {
 }
 
 impl<F> Host<F> {
-    fn new(class: HostClass, phase: Phase, since_ms: u64) -> Self {
+    fn new(class: HostClass, phase: Phase, since_ms: u64, account: &Rc<Account>) -> Self {
         Self {
             class,
             phase,
@@ -85,6 +89,8 @@ impl<F> Host<F> {
             recorded: false,
             sealed: false,
             context_bytes: 0,
+            place: Charge::new(account, Resource::Hosts, 1),
+            idle: BTreeSet::new(),
             waiting: VecDeque::new(),
             asked: BTreeSet::new(),
             freeing: BTreeSet::new(),
@@ -120,11 +126,15 @@ impl<F> Host<F> {
 #[derive(Debug)]
 pub(super) struct Hosts<F> {
     hosts: BTreeMap<HostId, Host<F>>,
+    /// Slabs whose host is started when another one of their owner has ended.
+    after_an_end: Vec<SlabId>,
+    /// What the last context on each GPU took.
+    measured: BTreeMap<GpuUuid, u64>,
 }
 
 impl<F> Default for Hosts<F> {
     fn default() -> Self {
-        Self { hosts: BTreeMap::new() }
+        Self { hosts: BTreeMap::new(), after_an_end: Vec::new(), measured: BTreeMap::new() }
     }
 }
 
@@ -137,8 +147,16 @@ impl<F> Hosts<F> {
         self.hosts.get(&id).map(|host| host.pid)
     }
 
-    fn of_user(&self, user: u32) -> usize {
-        self.hosts.values().filter(|host| host.class.owner.user == user).count()
+    /// The user of each host.
+    pub(super) fn users(&self) -> impl Iterator<Item = u32> {
+        self.hosts.values().map(|host| host.class.owner.user)
+    }
+
+    /// User and context of each host that has memory of a GPU. What ends gives its own back.
+    pub(super) fn contexts_on(&self, device: GpuUuid) -> impl Iterator<Item = (u32, u64)> {
+        let on = self.hosts.values().filter(move |host| host.class.device == device);
+        let on = on.filter(|host| host.phase != Phase::Ending);
+        on.map(|host| (host.class.owner.user, host.context_bytes))
     }
 
     /// The records of those that the next daemon must know.

@@ -70,7 +70,7 @@ impl<P: Ports> Pond<P> {
         }
         let sum: u64 = rest.iter().map(|(_, bytes)| bytes).sum();
         if sum > 0
-            && let Err(failure) = self.make_room(ports, making.class.device, sum)
+            && let Err(failure) = self.make_room(ports, making.class.device, sum, None)
         {
             let failure = self.with_models(failure, &making);
             self.unmake(ports, key, making);

@@ -93,7 +93,9 @@ impl<F: Clone> Slabs<F> {
     }
 
     fn let_go_if_useless(&mut self, ports: &mut impl Ports<Fd = F>, id: SlabId) {
-        if self.get(id).is_some_and(|slab| slab.tensors == 0 && slab.tainted) {
+        // What waits in a host is handed to nobody, whoever died with it.
+        let is_useless = |slab: &Slab<F>| slab.tensors == 0 && slab.tainted && slab.is_recyclable();
+        if self.get(id).is_some_and(is_useless) {
             self.let_go(ports, id);
         }
     }
@@ -124,17 +126,23 @@ impl<F: Clone> Slabs<F> {
         }
     }
 
-    /// Drops recycled slabs of anybody until `bytes` more fit; returns what was dropped.
+    /// Drops empty slabs, of anybody or of one user, until `bytes` more fit; returns what was dropped.
+    /// Those that can be used again are one kind, idle memory of hosts is the other.
     pub(in crate::policy) fn drop_recycled(
         &mut self,
         ports: &mut impl Ports<Fd = F>,
         device: GpuUuid,
         bytes: u64,
+        of: Option<u32>,
+        recyclable: bool,
     ) -> u64 {
         let mut dropped = 0;
-        let recycled: Vec<(SlabId, u64)> =
-            self.recycled_on(device).map(|(id, slab)| (id, slab.bytes)).collect();
-        for (id, slab_bytes) in recycled {
+        let empty = self.recycled_on(device).filter(|(_, slab)| {
+            slab.is_recyclable() == recyclable
+                && of.is_none_or(|user| slab.class.owner.user == user)
+        });
+        let empty: Vec<(SlabId, u64)> = empty.map(|(id, slab)| (id, slab.bytes)).collect();
+        for (id, slab_bytes) in empty {
             if dropped >= bytes {
                 break;
             }
@@ -143,26 +151,6 @@ impl<F: Clone> Slabs<F> {
             // What could not be recorded as gone is still there.
             if self.get(id).is_none() {
                 dropped += slab_bytes;
-            }
-        }
-        dropped
-    }
-
-    /// Drops every recycled slab of a user on a GPU. Returns their bytes.
-    pub(in crate::policy) fn drop_recycled_of(
-        &mut self,
-        ports: &mut impl Ports<Fd = F>,
-        device: GpuUuid,
-        user: u32,
-    ) -> u64 {
-        let theirs = self.recycled_on(device);
-        let theirs = theirs.filter(|(_, slab)| slab.class.owner.user == user);
-        let theirs: Vec<(SlabId, u64)> = theirs.map(|(id, slab)| (id, slab.bytes)).collect();
-        let mut dropped = 0;
-        for (id, bytes) in theirs {
-            self.let_go(ports, id);
-            if self.get(id).is_none() {
-                dropped += bytes;
             }
         }
         dropped

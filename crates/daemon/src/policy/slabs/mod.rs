@@ -388,6 +388,11 @@ impl<F> Slabs<F> {
         kept.filter_map(|id| Some((*id, self.slabs.get(id)?)))
     }
 
+    /// Whether a process keeps memory of a tensor.
+    pub(super) fn has_tensors_in(&self, home: Home) -> bool {
+        self.kept_by(home).any(|(_, slab)| slab.tensors > 0)
+    }
+
     /// The processes that keep slabs.
     pub(super) fn homes(&self) -> impl Iterator<Item = Home> {
         self.kept.keys().copied()
@@ -455,7 +460,12 @@ impl<F> Slabs<F> {
         self.unkept.push((host, slab));
     }
 
-    /// When a slab was last given back.
+    /// Memory beside slabs is given back.
+    pub(super) fn gives_back(&mut self, now_ms: u64) {
+        self.gave_back_ms = Some(now_ms);
+    }
+
+    /// When memory was last given back.
     pub(super) fn gave_back_ms(&self) -> Option<u64> {
         self.gave_back_ms
     }

@@ -10,22 +10,14 @@ use super::*;
 const CONTEXT: u64 = 500 << 20;
 
 impl Play {
-    /// Answers every charge with yes.
-    fn charge_all(&mut self) {
-        for (slab, ..) in std::mem::take(&mut self.world.charged) {
-            self.pond.slab_charged(&mut self.world, slab, Ok(()));
-        }
-    }
-
     /// Has a tensor made by a new host.
     fn create_in_host(&mut self, conn: ConnId, create: TensorCreate) -> (TensorInfo, HostId) {
         let create = TensorCreate { transport: TransportKind::Ipc, ..create };
         let number = self.start(conn, RequestBody::TensorCreate(create));
-        self.charge_all();
+        self.charge();
         let host = self.world.hosts_wanted.pop().unwrap();
         self.pond.host_started(&mut self.world, host, 77, 177, &277);
         self.host_says(host, FromHost::Ready { context_bytes: CONTEXT });
-        self.charge_all();
         let slab = self.allocated_in(host);
         self.host_says(host, FromHost::Allocated { slab, memory: [7; 64], event: NO_EVENT });
         match self.answer(number) {
@@ -63,7 +55,7 @@ fn of_two_adoptions_at_once_one_gets_the_name() {
     let (conn, _) = play.client(1);
     let first = play.start_with(conn, adopt("x", Transport::Vmm), Some(50));
     let second = play.start_with(conn, adopt("x", Transport::Vmm), Some(51));
-    play.charge_all();
+    play.charge();
     play.pond.mover_started(&mut play.world, GPU, 500, 150);
     play.pond.mover_said(&mut play.world, GPU, FromMover::Ready { context_bytes: 0 }, None);
     let told = std::mem::take(&mut play.world.told);
@@ -120,14 +112,14 @@ fn a_create_does_not_lease_what_has_lost_its_host() {
 
 #[test]
 fn a_host_frees_memory_after_a_mover_has_unmapped_it() {
-    let mut play = Play::new();
+    let mut play = Play::giving_back();
     let (conn, _) = play.client(1);
     let (info, host) = play.create_in_host(conn, spec("x", 100));
     // Another, so that the first does not go with the process.
     let ipc = TransportKind::Ipc;
     let other = TensorCreate { transport: ipc, ..spec("y", 100) };
     let number = play.start(conn, RequestBody::TensorCreate(other));
-    play.charge_all();
+    play.charge();
     let slab = play.allocated_in(host);
     play.host_says(host, FromHost::Allocated { slab, memory: [8; 64], event: NO_EVENT });
     assert!(matches!(play.answer(number), Some(ReplyBody::Tensor(_))));
@@ -149,7 +141,7 @@ fn a_host_frees_memory_after_a_mover_has_unmapped_it() {
 
 #[test]
 fn memory_of_a_host_is_used_once_also_where_its_end_cannot_be_recorded() {
-    let mut play = Play::new();
+    let mut play = Play::giving_back();
     let (conn, _) = play.client(1);
     let (info, host) = play.create_in_host(conn, spec("x", 100));
     play.world.slab_stays = true;

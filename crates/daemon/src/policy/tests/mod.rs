@@ -15,6 +15,7 @@ mod hang_ups;
 mod holds;
 mod homes;
 mod hosts;
+mod hosts_idle;
 mod identity;
 mod indexes;
 mod keeper_room;
@@ -383,6 +384,13 @@ impl Play {
         play
     }
 
+    /// A pond that frees at once what nobody uses.
+    fn giving_back() -> Self {
+        let mut play = Self::new();
+        play.pond.caps.recycle_bytes = 0;
+        play
+    }
+
     /// Another cap for users; the operator's stays.
     fn cap(&mut self, resource: Resource, per_user: u64) {
         self.pond.accounts.set_terms(|terms| terms.with(resource, per_user));
@@ -393,7 +401,7 @@ impl Play {
             uuid: GPU,
             index: 0,
             name: "test".into(),
-            total_bytes: 1 << 40,
+            total_bytes: 4 << 30,
             capacity_bytes,
             physical_used_bytes: None,
         };
@@ -413,7 +421,8 @@ impl Play {
         };
         let held = world.held.clone();
         let records = world.records.clone();
-        let (pond, found) = Pond::recover(&mut world, records, held, Epoch(2), LIMITS).unwrap();
+        let caps = Caps { recycle_bytes: self.pond.caps.recycle_bytes, ..LIMITS };
+        let (pond, found) = Pond::recover(&mut world, records, held, Epoch(2), caps).unwrap();
         self.world = world;
         self.pond = pond;
         self.pond.public_writers = vec![PublicWriter::Everybody];
