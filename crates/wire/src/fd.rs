@@ -42,6 +42,19 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
+/// Whether two descriptors are copies of each other: by `dup`, `fork` or `SCM_RIGHTS`. False where the
+/// kernel does not tell.
+pub fn is_same_description(one: impl AsFd, other: impl AsFd) -> bool {
+    const KCMP_FILE: libc::c_long = 0;
+    let number = |fd: &dyn AsRawFd| libc::c_long::from(fd.as_raw_fd());
+    let (one, other) = (one.as_fd(), other.as_fd());
+    let own = libc::c_long::from(std::process::id().cast_signed());
+    // SAFETY: kcmp takes five numbers and touches no memory of this process.
+    let order =
+        unsafe { libc::syscall(libc::SYS_kcmp, own, own, KCMP_FILE, number(&one), number(&other)) };
+    order == 0
+}
+
 /// Whether somebody has the write lock of a file, without taking any. It takes a descriptor that can
 /// write to have one, so this tells whoever owns the file from those who can only read it.
 ///

@@ -19,7 +19,7 @@ use super::owner::Caller;
 use super::parked::{RequestId, Until, Wish};
 use super::pond::Pond;
 use super::ports::{DriverFailure, Ports};
-use super::slabs::{Home, Made, SlabClass, SlabSize};
+use super::slabs::{Home, Made, Slab, SlabClass, SlabSize};
 
 /// Memory that is on its way into the pond.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ impl<P: Ports> Pond<P> {
             return Ok(Answered::Parked);
         }
         self.not_a_version(what.tensor)?;
-        self.may_adopt(ports, client, &caller, &what)?;
+        self.may_adopt(ports, client, &caller, (&what, fd.as_ref()))?;
         if let Some(fd) = &fd {
             ports.is_exported(fd, what.transport.kind()).map_err(|text| {
                 Failure::new(ErrorKind::Invalid, format!("this is not memory of the GPU: {text}"))
@@ -144,10 +144,10 @@ impl<P: Ports> Pond<P> {
         ports: &mut P,
         client: ClientId,
         caller: &Caller,
-        what: &TensorAdopt,
+        (what, fd): (&TensorAdopt, Option<&P::Fd>),
     ) -> Result<(), Failure> {
         let invalid = |message: String| Err(Failure::new(ErrorKind::Invalid, message));
-        self.may_be_new(ports, caller, what)?;
+        self.may_be_new(ports, caller, (what, fd))?;
         let bytes = what.shape.bytes(what.dtype);
         let bytes = bytes.map_err(|error| Failure::new(ErrorKind::Invalid, error.to_string()))?;
         let inside = what.offset.checked_add(bytes).is_some_and(|end| end <= what.slab_bytes);
@@ -174,7 +174,7 @@ impl<P: Ports> Pond<P> {
         &mut self,
         ports: &mut P,
         caller: &Caller,
-        what: &TensorAdopt,
+        (what, fd): (&TensorAdopt, Option<&P::Fd>),
     ) -> Result<(), Failure> {
         if self.catalog.get(what.tensor).is_some() || self.catalog.is_buried(what.tensor) {
             let message = format!("the identity {} is in use", what.tensor);
@@ -191,12 +191,11 @@ impl<P: Ports> Pond<P> {
             }
         }
         self.room_for_tensor(ports, &caller.owner)?;
-        if !matches!(what.transport, Transport::Vmm)
-            && let Some((slab, _)) =
-                self.slabs.iter().find(|(_, slab)| slab.backing.transport == what.transport)
-        {
-            let message = format!("this memory is in the pond already, as slab {slab}");
-            return Err(Failure::new(ErrorKind::Exists, message));
+        if self.slabs.iter().any(|(_, slab)| is_memory_of(ports, slab, what, fd)) {
+            // Whose it is stays untold.
+            let message = "this memory is in the pond already";
+            return Err(Failure::new(ErrorKind::Invalid, message)
+                .hint("get the tensor by its name, or copy the memory into a new tensor"));
         }
         Ok(())
     }
@@ -265,7 +264,7 @@ impl<P: Ports> Pond<P> {
         let what = adoption.what.clone();
         let (client, caller, class) = (adoption.client, adoption.caller.clone(), adoption.class());
         let fd = adoption.fd.clone();
-        self.may_be_new(ports, &caller, &what)?;
+        self.may_be_new(ports, &caller, (&what, fd.as_ref()))?;
         let is_announced = matches!(what.transport, Transport::Ipc(_));
         let home = is_announced.then_some(Home::Owner(client));
         let made = Made { backing: backing(&what), fd, home, event: None };
@@ -356,6 +355,18 @@ impl<P: Ports> Pond<P> {
         };
         pid.unwrap_or(0)
     }
+}
+
+/// Whether memory that is to be adopted is that of a slab. Handles of 64 bytes name it; descriptors of
+/// memory look alike, so they are compared with the slab's own.
+fn is_memory_of<P: Ports>(
+    ports: &P,
+    slab: &Slab<P::Fd>,
+    what: &TensorAdopt,
+    fd: Option<&P::Fd>,
+) -> bool {
+    let is_named = what.transport.data().is_some() && slab.backing.transport == what.transport;
+    is_named || fd.zip(slab.fd.as_ref()).is_some_and(|(one, other)| ports.is_same(one, other))
 }
 
 impl<F> Adoption<F> {

@@ -172,6 +172,8 @@ pub trait Ports {
     /// # Errors
     /// What is wrong with it.
     fn is_exported(&self, fd: &Self::Fd, transport: TransportKind) -> Result<(), String>;
+    /// Whether two descriptors are of the same memory, as far as the kernel can say.
+    fn is_same(&self, one: &Self::Fd, other: &Self::Fd) -> bool;
     /// Starts a host; [`super::Pond::host_started`] says that it runs, or
     /// [`super::Pond::host_not_started`] why not.
     fn start_host(&mut self, host: HostId);

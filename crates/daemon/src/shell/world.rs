@@ -337,6 +337,10 @@ impl Ports for World {
         foreign::check(fd, transport)
     }
 
+    fn is_same(&self, one: &SharedFd, other: &SharedFd) -> bool {
+        foreign::is_same(one, other)
+    }
+
     fn start_host(&mut self, host: HostId) {
         self.hosts.start(&mut self.watcher, host);
     }

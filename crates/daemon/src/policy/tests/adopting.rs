@@ -37,7 +37,8 @@ fn announced(name: &str) -> TensorAdopt {
 
 impl Play {
     fn start_adopt(&mut self, conn: ConnId, what: TensorAdopt) -> u64 {
-        let fd = what.transport.has_descriptor().then_some(FD);
+        // Descriptors of different memory.
+        let fd = what.transport.has_descriptor().then_some(FD + self.next_number);
         self.start_with(conn, RequestBody::TensorAdopt(Box::new(what)), fd)
     }
 
@@ -105,7 +106,8 @@ fn memory_is_charged_proved_held_journalled_and_answered() {
     play.charge();
     play.mover_runs();
     let backing = Backing { transport: Transport::Vmm, adopted: true };
-    assert_eq!(play.world.told, [(ToMover::Prove { slab, bytes: 12 * MIB, backing }, Some(FD))]);
+    let fd = FD + number;
+    assert_eq!(play.world.told, [(ToMover::Prove { slab, bytes: 12 * MIB, backing }, Some(fd))]);
     assert!(play.world.held.is_empty(), "the keeper gets only what was proved");
     play.says(FromMover::Proved { slab });
     assert_eq!(
@@ -128,7 +130,7 @@ fn memory_is_charged_proved_held_journalled_and_answered() {
     assert_eq!(play.told(EventKind::TensorAdopted), ["vmm, 10,485,760 bytes, survives everything"]);
     let number = play.start(reader, get("x", 1, Mode::ReadOnly, 0));
     assert_eq!(play.adopted(number).backing, backing);
-    assert_eq!(play.world.came_with[&number], [FD]);
+    assert_eq!(play.world.came_with[&number], [fd]);
     play.check_held();
 }
 
@@ -433,10 +435,10 @@ fn the_same_handle_is_adopted_once() {
         }
         let info = play.adopted(first).info;
         let failure = play.failed(second);
-        assert_eq!(failure.kind, ErrorKind::Exists, "{failure}");
+        assert_eq!(failure.kind, ErrorKind::Invalid, "{failure}");
         assert_eq!(play.world.uncharged, [slabs[1]]);
         let failure = play.refused_adopt(conn, adopt("b", transport));
-        assert_eq!(failure.kind, ErrorKind::Exists, "{failure}");
+        assert_eq!(failure.kind, ErrorKind::Invalid, "{failure}");
         // It may come again when it is gone.
         play.delete(conn, info.tensor);
         play.adopt(conn, adopt("b", transport));
@@ -673,18 +675,32 @@ fn a_keeper_without_room_is_told_and_nothing_is_half_adopted() {
     play.check_held();
 }
 
-/// A host's handle is no memory of whoever got it.
 #[test]
-fn memory_of_the_pond_is_not_adopted_again() {
-    let mut play = Play::new();
+fn memory_of_the_pond_is_not_adopted_and_its_slab_stays_untold() {
+    let mut play = Play::giving_back();
     let (conn, _) = play.client(1);
-    let info = play.adopt(conn, announced("x"));
-    let (thief, _) = play.client(1);
-    assert_eq!(play.refused_adopt(thief, announced("y")).kind, ErrorKind::Exists);
-    assert!(play.is_alive(info.tensor));
+    let (in_host, _) = play.create_ipc(conn, ipc("ipc", 100));
+    let info = play.adopt(conn, announced("announced"));
+    let (in_slab, _) = play.create(conn, spec("vmm", 100));
+    let fd = play.world.held[&Held::Slab(in_slab.slab)];
+    let handle = match play.pond.slabs.get(in_host.slab).unwrap().backing.transport {
+        transport @ Transport::Ipc(_) => transport,
+        other => panic!("{other:?}"),
+    };
+    let (thief, _) = play.client(2);
+    let tries = [(vmm("x"), Some(fd)), (adopt("x", handle), None), (announced("x"), None)];
+    for (what, fd) in tries {
+        let number = play.start_with(thief, RequestBody::TensorAdopt(Box::new(what)), fd);
+        let failure = play.failed(number);
+        assert_eq!(failure.kind, ErrorKind::Invalid);
+        assert_eq!(failure.message, "this memory is in the pond already");
+        assert!(play.world.charged.is_empty(), "refused before anybody is charged");
+    }
+    assert!(play.is_alive(info.tensor) && play.is_alive(in_slab.tensor));
     // And a name that is adopted is not created.
-    let failure = play.refused(thief, RequestBody::TensorCreate(ipc("x", 100)));
+    let failure = play.refused(conn, RequestBody::TensorCreate(ipc("announced", 100)));
     assert_eq!(failure.kind, ErrorKind::Exists);
+    play.check_held();
 }
 
 #[test]
