@@ -6,13 +6,18 @@
     observe.py scrape URL COUNT SECONDS          scrapes so often, so far apart
     observe.py prometheus URL FOLDER DEPLOY TOKEN  has Prometheus scrape, and evaluates every expression
     observe.py readers URL COUNT PONDTOOL        so many readers at once, with slow and dead ones among them
+    observe.py unread URL COUNT PID              so many readers that never read: the memory of the server, in KiB
+    observe.py flood URL COUNT USER              so many connections of a user with half a request each, renewed until it is killed
     observe.py follow URL                        prints a line for what one reader is told
 """
 
 import asyncio
 import json
+import os
 import pathlib
 import re
+import resource
+import select
 import socket
 import subprocess
 import sys
@@ -255,6 +260,51 @@ async def readers(url: str, count: str, pondtool: str) -> None:
         reader.close()
 
 
+def connected(url: str, request: str) -> socket.socket:
+    parsed = urllib.parse.urlparse(url)
+    one = socket.create_connection((parsed.hostname, parsed.port), timeout=PATIENCE)
+    one.sendall(f"{request} HTTP/1.1\r\nHost: {parsed.hostname}\r\n".encode())
+    return one
+
+
+def unread(url: str, count: str, pid: str) -> None:
+    readers = []
+    for _ in range(int(count)):
+        reader = connected(url, "GET /api/v1/live")
+        # What is in flight is the server's to keep, not the kernel's.
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        reader.sendall(b"\r\n")
+        readers.append(reader)
+    for reader in readers:
+        if not reader.recv(12).endswith(b" 200"):
+            raise SystemExit("a reader is refused")
+    peak = re.search(r"^VmHWM:\s*(\d+) kB", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M)
+    print(peak[1])
+
+
+def flood(url: str, count: str, user: str) -> None:
+    # What the user may not read is loaded before.
+    "".encode("idna")
+    os.setgroups([])
+    os.setuid(int(user))
+    ready, told = select.poll(), False
+    lot: dict[int, socket.socket] = {}
+    while True:
+        while len(lot) < int(count):
+            try:
+                one = connected(url, "GET /metrics")
+            except OSError:
+                continue
+            lot[one.fileno()] = one
+            ready.register(one, select.POLLIN)
+        if not told:
+            print(f"{len(lot)} connections", flush=True)
+            told = True
+        for number, _ in ready.poll(1000):
+            ready.unregister(number)
+            lot.pop(number).close()
+
+
 async def follow(url: str) -> None:
     reader = await Reader(url).open()
     await reader.head()
@@ -273,6 +323,9 @@ async def follow(url: str) -> None:
 
 if __name__ == "__main__":
     command, *arguments = sys.argv[1:]
-    made = {"sums": sums, "rules": rules, "names": names, "scrape": scrape, "prometheus": prometheus, "readers": readers, "follow": follow}[command](*arguments)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    made = {"sums": sums, "rules": rules, "names": names, "scrape": scrape, "prometheus": prometheus, "readers": readers, "unread": unread, "flood": flood,
+            "follow": follow}[command](*arguments)
     if asyncio.iscoroutine(made):
         asyncio.run(made)

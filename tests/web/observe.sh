@@ -199,8 +199,20 @@ expect "a name that is not ours" "$(status '' -H 'Host: evil.example')" 403
 expect "a name that is ours" "$(status '' -H 'Host: gpu7.example.org:7711')" 200
 expect "the page of another site" "$(status api/v1/overview -H 'Origin: http://evil.example')" 403
 expect "a browser for another site" "$(status api/v1/overview -H 'Sec-Fetch-Site: cross-site' -H 'Sec-Fetch-Mode: no-cors')" 403
+expect "two origins" "$(status api/v1/overview -H "Origin: ${url%/}" -H 'Origin: http://evil.example')" 400
 expect "a header of 40 KiB" "$(status metrics -H "X-Long: $(head -c 40000 /dev/zero | tr '\0' x)")" 431
 expect "100 headers" "$(status metrics $(for n in $(seq 100); do echo "-H X-$n:1"; done))" 431
+
+python3 -B "$here/observe.py" flood "$url" 1200 $stranger > "$folder/flooded" 2>&1 &
+flood=$!
+started+=("$flood")
+settles "a user without a token has 1,200 connections with half a request each" "1200 connections" cat "$folder/flooded"
+other() { setpriv --reuid $((stranger + 1)) --regid "$group" --clear-groups curl -s --max-time 30 -o /dev/null -w '%{http_code} ' "$@"; }
+ten() { for _ in $(seq 10); do "$@"; done; }
+expect "another one with a token gets the metrics all the same" \
+    "$(ten other "${url}metrics" -H "$(token reader-reader-reader-1)")" "$(ten echo -n '200 ')"
+expect "root does too" "$(ten status metrics)" "$(ten echo -n 200)"
+kill "$flood"
 
 echo "# actions"
 act=$(token actor-actor-actor-actor)
@@ -232,6 +244,12 @@ grep -q '^ok every reader' "$folder/readers.said" || fail "the readers did not c
 resident=$(sed -n 's/^VmRSS:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$web/status")
 echo "resident after 1,000 readers: $resident KiB"
 if [ "$resident" -lt 81920 ]; then pass "its memory stays small"; else fail "it takes $resident KiB"; fi
+settles "readers that have gone are forgotten" 0 metric web_readers
+tell many "$(printf %0240d 0)" 1000 8192
+settles "an overview has long names" True overview 'len(str(it["tensors"])) > 500000'
+peak=$(python3 -B "$here/observe.py" unread "$url" 1000 "$web" 2>&1)
+echo "at most resident with 1,000 readers that do not read: $peak KiB"
+if [ "$peak" -lt 131072 ]; then pass "what they do not read is kept once"; else fail "it took $peak KiB"; fi
 settles "readers that have gone are forgotten" 0 metric web_readers
 
 echo "# deaths"

@@ -27,6 +27,7 @@ use crate::live;
 use crate::metrics;
 use crate::page;
 use crate::refusal::Refusal;
+use crate::seats::Seat;
 
 /// The most tensors that an overview shows one by one.
 const MOST_TENSORS: usize = 10_000;
@@ -191,20 +192,21 @@ async fn overview(
     Ok(Json(server.ask(collect).await?).into_response())
 }
 
-async fn stream(State(server): Shared) -> Answer {
-    let now = server.watched.fresh().await;
-    let first = move || {
-        let mut first = vec![live::event("pond", &now.pond)];
-        if let Some(seen) = &now.seen {
-            first.push(live::framed("overview", &seen.json()));
-        }
-        first
+async fn stream(State(server): Shared, Extension(seat): Extension<Arc<Seat>>) -> Answer {
+    let full = |message: &str| {
+        Refusal::new(ErrorKind::TooMany, message).status(StatusCode::SERVICE_UNAVAILABLE)
     };
-    let Some(stream) = server.watched.hub.join(first) else {
-        let message = format!("{} pages are open already", live::READERS);
-        return Err(
-            Refusal::new(ErrorKind::TooMany, message).status(StatusCode::SERVICE_UNAVAILABLE)
-        );
+    if !seat.stay() {
+        return Err(full("too many connections of this user or address, or of all, are open")
+            .hint("close some, or ask `/api/v1/overview`"));
+    }
+    server.watched.fresh().await;
+    let first = || {
+        let now = server.watched.known();
+        (live::Kind::Pond.frame(&now.pond), now.seen.as_ref().map(|seen| seen.frame()))
+    };
+    let Some(stream) = server.watched.hub.join(seat.closer.clone(), first) else {
+        return Err(full(&format!("{} pages are open already", live::READERS)));
     };
     server.watched.wake();
     Ok(typed("text/event-stream", Body::new(stream)))
@@ -215,7 +217,7 @@ pub async fn beat(watched: Arc<Watched>) {
     let mut beats = tokio::time::interval(HEARTBEAT);
     loop {
         beats.tick().await;
-        watched.hub.publish(&live::HEARTBEAT);
+        watched.hub.beat();
     }
 }
 

@@ -16,7 +16,7 @@ use millpond_view::units::now_unix_ms;
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::live::{self, Hub};
+use crate::live::{Hub, Kind};
 use crate::metrics;
 use crate::refusal::Refusal;
 
@@ -61,14 +61,18 @@ pub struct Work {
 #[derive(Debug)]
 pub struct Seen {
     pub overview: Overview,
-    json: OnceLock<Bytes>,
+    frame: OnceLock<Bytes>,
 }
 
 impl Seen {
-    /// As JSON.
+    /// As readers are told it.
+    pub fn frame(&self) -> Bytes {
+        self.frame.get_or_init(|| Kind::Overview.frame(&self.overview)).clone()
+    }
+
+    /// As JSON, in the same memory.
     pub fn json(&self) -> Bytes {
-        let write = || serde_json::to_vec(&self.overview).unwrap_or_default().into();
-        self.json.get_or_init(write).clone()
+        Kind::Overview.json(&self.frame())
     }
 }
 
@@ -272,26 +276,27 @@ impl Thread {
             PondState { since_unix_ms: before.pond.since_unix_ms, ..pond }
         };
         let seen =
-            collected.ok().map(|overview| Arc::new(Seen { overview, json: OnceLock::new() }));
+            collected.ok().map(|overview| Arc::new(Seen { overview, frame: OnceLock::new() }));
         let now = Arc::new(Now::new(number, pond, seen, self.work));
+        // Before readers are told: one that comes in between begins with this.
+        self.watched.now.send_replace(Arc::clone(&now));
         if is_news {
             match &now.pond.reason {
                 None => tracing::info!("the pond answers"),
                 Some(reason) => tracing::warn!("the pond is away: {reason}"),
             }
-            self.watched.hub.publish(&live::event("pond", &now.pond));
+            self.watched.hub.publish(Kind::Pond, &Kind::Pond.frame(&now.pond));
         }
         let mut bytes = 0;
         if let Some(seen) = now.seen.as_ref().filter(|_| self.work.readers > 0) {
             let is_new = told.as_ref().is_none_or(|told| differs(told, &seen.overview));
             if is_new || is_news {
-                let message = live::framed("overview", &seen.json());
+                let message = seen.frame();
                 bytes = message.len();
-                self.watched.hub.publish(&message);
+                self.watched.hub.publish(Kind::Overview, &message);
                 *told = Some(seen.overview.clone());
             }
         }
-        self.watched.now.send_replace(now);
         bytes
     }
 

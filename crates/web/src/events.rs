@@ -9,7 +9,7 @@ use millpond::{Events, PondId};
 use millpond_view::Event;
 
 use crate::collect::{Place, Watched};
-use crate::live;
+use crate::live::Kind;
 
 /// So many are kept for those who come later.
 const KEPT: usize = 1000;
@@ -90,7 +90,7 @@ fn follow(
         if let Some(last) = batch.last() {
             heard.last = last.sequence;
             ring.add(&batch);
-            watched.hub.publish(&live::event("events", &batch));
+            watched.hub.publish(Kind::Events, &Kind::Events.frame(&batch));
             if watched.hub.readers() > 0 {
                 watched.wake();
             }

@@ -18,11 +18,20 @@ use millpond_wire::ErrorKind;
 
 use crate::peer;
 use crate::refusal::Refusal;
+use crate::seats::Seat;
 use crate::tokens::Tokens;
 
 /// Paths that tell nothing of the pond: a browser gets the page to ask for the token, and a supervisor
 /// has none.
 const OPEN: [&str; 3] = ["/", "/healthz", "/readyz"];
+/// Headers that decide who asks, and for whom. Of two the proxy may have looked at one and this server at the other.
+const ONCE: [HeaderName; 5] = [
+    header::HOST,
+    header::ORIGIN,
+    header::AUTHORIZATION,
+    HeaderName::from_static("sec-fetch-site"),
+    HeaderName::from_static("sec-fetch-mode"),
+];
 /// Everything that changes something.
 const ACTIONS: &str = "/api/v1/actions/";
 const SCHEME: &str = "http://";
@@ -75,6 +84,11 @@ impl Gate {
 
     fn check(&self, peer: Peer, request: &Request) -> Result<Option<Rights>, Refusal> {
         let (headers, path) = (request.headers(), request.uri().path());
+        if let Some(name) = ONCE.iter().find(|name| headers.get_all(*name).iter().nth(1).is_some())
+        {
+            let message = format!("the request has more than one `{name}`");
+            return Err(Refusal::new(ErrorKind::Invalid, message));
+        }
         let host = self.host(headers)?;
         is_of_this_site(headers, host, request.method())?;
         let token = bearer(headers);
@@ -130,11 +144,8 @@ impl Gate {
 
     /// The name in `Host`, if it is one of ours. An address cannot be somebody else's name.
     fn host<'a>(&self, headers: &'a HeaderMap) -> Result<&'a str, Refusal> {
-        let mut named = headers.get_all(header::HOST).iter();
-        let one = named.next().and_then(|host| host.to_str().ok());
-        let (Some(host), None) = (one, named.next()) else {
-            let refusal = Refusal::new(ErrorKind::Invalid, "the request has not one `Host`");
-            return Err(refusal);
+        let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else {
+            return Err(Refusal::new(ErrorKind::Invalid, "the request has no `Host`"));
         };
         let name = name_of(host).to_ascii_lowercase();
         let is_address = name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
@@ -185,6 +196,10 @@ pub async fn guard(State(gate): State<Arc<Gate>>, mut request: Request, next: Ne
     match gate.check(peer, &request) {
         Ok(rights) => {
             if let Some(rights) = rights {
+                if let Some(seat) = request.extensions().get::<Arc<Seat>>() {
+                    // Without room there the request is answered all the same.
+                    let _ = seat.stay();
+                }
                 request.extensions_mut().insert(rights);
             }
             next.run(request).await

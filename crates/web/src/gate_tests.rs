@@ -93,8 +93,23 @@ fn a_name_that_is_not_ours_is_refused() {
     {
         assert_eq!(asked(&closed(), OURS, "GET /", &[("host", host)]), Err(403), "{host}");
     }
-    let two = [("host", "localhost"), ("host", "evil.example")];
-    assert_eq!(asked(&closed(), OURS, "GET /", &two), Err(400));
+}
+
+#[test]
+fn a_second_header_of_those_that_decide_is_refused() {
+    for (name, value) in [
+        ("host", "localhost"),
+        ("origin", "http://127.0.0.1:7711"),
+        ("sec-fetch-site", "same-origin"),
+        ("sec-fetch-mode", "cors"),
+        ("authorization", "Bearer reader-reader-reader"),
+    ] {
+        assert!(asked(&open(), OURS, "GET /", &[(name, value)]).is_ok(), "{name}");
+        for second in [value, "http://evil.example", ""] {
+            let two = [(name, value), (name, second)];
+            assert_eq!(asked(&open(), OURS, "GET /", &two), Err(400), "{name}: {second}");
+        }
+    }
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod metrics;
 mod page;
 mod peer;
 mod refusal;
+mod seats;
 mod serve;
 mod tokens;
 
