@@ -9,8 +9,8 @@ use crate::book::Patience;
 use crate::error::{LedgerError, REPLACED, Refused, while_moving};
 use crate::establish::{Established, LimitOf, establish};
 use crate::file::Head;
-use crate::layout::{Column, DeviceIndex, SlotIndex, SlotKind, Uuid};
-use crate::limits::Limits;
+use crate::layout::{Column, DEVICES, DeviceIndex, NO_LIMIT, SlotIndex, SlotKind, Uuid};
+use crate::limits::{Budget, Limits, Name};
 use crate::liveness::Liveness;
 use crate::lock::Locked;
 use crate::path::Path;
@@ -30,6 +30,8 @@ pub struct Member<P: Protocol = Sound> {
     slot: u16,
     ledger: Path,
     limits: Path,
+    /// What this member obeys besides the group's limit, by device.
+    caps: [AtomicU64; DEVICES],
     // Its drop is what says that this process is gone, so it is dropped after the region.
     _liveness: Liveness,
     _protocol: PhantomData<P>,
@@ -100,7 +102,8 @@ impl<P: Protocol> Member<P> {
         // When somebody last came: a group that nobody is in rests before it is taken away.
         own.touch();
         let liveness = Liveness::keep(own)?;
-        Ok(Self { region, slot, ledger, limits, _liveness: liveness, _protocol: PhantomData })
+        let caps = [const { AtomicU64::new(NO_LIMIT) }; DEVICES];
+        Ok(Self { region, slot, ledger, limits, caps, _liveness: liveness, _protocol: PhantomData })
     }
 
     /// [`establish`] and a slot in what it made, again while somebody takes the folder away in
@@ -124,6 +127,30 @@ impl<P: Protocol> Member<P> {
         }
         let _locked = self.lock()?;
         self.region.claim_device(&uuid)
+    }
+
+    /// Lowers the limit of a GPU for this member's requests, to so many units: the smaller of this
+    /// and the group's limit holds. Call it before the first request.
+    pub fn set_cap(&self, device: DeviceIndex, units: u64) {
+        if let Some(cap) = self.caps.get(device.get()) {
+            cap.store(units, Ordering::Relaxed);
+        }
+    }
+
+    /// What [`Member::set_cap`] has set, or [`NO_LIMIT`].
+    pub fn cap(&self, device: DeviceIndex) -> u64 {
+        self.caps.get(device.get()).map_or(NO_LIMIT, |cap| cap.load(Ordering::Relaxed))
+    }
+
+    /// The group's name.
+    pub fn group(&self) -> Result<Name, LedgerError> {
+        Ok(Limits::load(self.limits.as_c())?.name())
+    }
+
+    /// The group's budget on a GPU, as this member obeys it.
+    fn budget(&self, limits: &Limits, device: DeviceIndex) -> Budget {
+        let budget = limits.budget(&self.region.uuid(device));
+        Budget { effective: budget.effective.min(self.cap(device)), ..budget }
     }
 
     /// Promises `units` to the caller, who may then ask the driver for them. All or nothing.
@@ -172,8 +199,7 @@ impl<P: Protocol> Member<P> {
         if let Ok(_locked) = self.lock()
             && let Ok(limits) = Limits::load(self.limits.as_c())
         {
-            let limit = limits.budget(&self.region.uuid(device)).for_members();
-            self.region.settle(device, limit);
+            self.region.settle(device, self.budget(&limits, device).for_members());
         }
     }
 
@@ -191,7 +217,7 @@ impl<P: Protocol> Member<P> {
     /// most of what either costs.
     pub fn reading(&self, device: DeviceIndex) -> (u64, u64) {
         let (limit, pond) = Limits::load(self.limits.as_c()).map_or((0, 0), |limits| {
-            let budget = limits.budget(&self.region.uuid(device));
+            let budget = self.budget(&limits, device);
             (budget.effective, budget.pond)
         });
         (limit, self.region.sums(device).1.saturating_add(pond))
@@ -283,7 +309,7 @@ impl<P: Protocol> Member<P> {
     /// One attempt under the lock; says also what dying members have, which will be free soon.
     fn take_now(&self, device: DeviceIndex, units: u32) -> Result<(Outcome, u64), LedgerError> {
         let locked = self.lock()?;
-        let budget = Limits::load(self.limits.as_c())?.budget(&self.region.uuid(device));
+        let budget = self.budget(&Limits::load(self.limits.as_c())?, device);
         let mut dying = 0;
         let outcome = protocol::take(
             self.word(device),

@@ -28,7 +28,7 @@ const DIGITS: u32 = 18;
 
 /// Reads a size: a number, an optional fraction, and a unit (`K`, `M`, `G`, `T`, `P`, `E`, each also
 /// with `B`, `i` or `iB`, in either case; all of them powers of 1,024) or `%`. A bare number is bytes, and so is
-/// one with `B`. Spaces around number and unit do not matter.
+/// one with `B`, `byte` or `bytes`. Spaces around number and unit do not matter.
 pub fn parse_size(text: &[u8]) -> Result<Size, BadSize> {
     let text = text.trim_ascii();
     if text.is_empty() {
@@ -100,8 +100,11 @@ fn thousandths(whole: u64, part: u128) -> Result<Size, BadSize> {
 }
 
 fn factor(unit: &[u8]) -> Option<u64> {
+    if [b"".as_slice(), b"B", b"BYTE", b"BYTES"].iter().any(|one| unit.eq_ignore_ascii_case(one)) {
+        return Some(1);
+    }
     let (letter, rest) = match unit {
-        [] | [b'b' | b'B'] => return Some(1),
+        [] => return None,
         [letter, rest @ ..] => (letter.to_ascii_uppercase(), rest),
     };
     let known = [b"".as_slice(), b"B", b"I", b"IB"];
@@ -139,6 +142,8 @@ mod tests {
             ("1.5E", 3 << 59),
             ("1", 1),
             ("4096B", 4096),
+            ("4096byte", 4096),
+            ("4096 Bytes", 4096),
             ("10737418240", 10 * G),
             ("18446744073709551615", u64::MAX),
             ("1.0", 1),
@@ -186,6 +191,8 @@ mod tests {
             ("10GG", BadSize::UnknownUnit),
             ("10 G B", BadSize::UnknownUnit),
             ("10Gib2", BadSize::UnknownUnit),
+            ("10Gbytes", BadSize::UnknownUnit),
+            ("(1024 * 1024 * 1024 * 10)", BadSize::NotANumber),
             ("1e9", BadSize::UnknownUnit),
             ("18446744073709551616", BadSize::TooLarge),
             ("99999999999T", BadSize::TooLarge),

@@ -8,13 +8,14 @@ use core::fmt::Write as _;
 use core::sync::atomic::Ordering;
 
 use millpond_ledger::{
-    Column, DeviceIndex, Established, HOME, LedgerError, LimitOf, NO_LIMIT, REST, Refused, Size,
+    Column, DeviceIndex, Established, HOME, LedgerError, LimitOf, NO_LIMIT, Name, REST, Refused,
     UNIT, Uuid, sweep_abandoned,
 };
 
+use crate::config_file::CONFIG_FILE_BYTES;
 use crate::driver::others;
 use crate::message::{Level, Line, Shown, say};
-use crate::settings::{self, Source, Stated, Text};
+use crate::settings::{self, Bad, Source, Stated, Text, Why};
 use crate::state::{self, DEVICES, State};
 use crate::twins::Member;
 use crate::types::status;
@@ -54,7 +55,7 @@ fn member_of(state: &'static State) -> Option<&'static Member> {
 pub(crate) fn look_for_the_dead() -> bool {
     const EVERY_MS: u64 = 100;
     let (Some(state), Some(settings)) = (state::get(), settings::get()) else { return false };
-    if !matches!(settings.source, Source::Stated { .. }) {
+    if !matches!(settings.source, Source::Stated) {
         return false;
     }
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -131,39 +132,13 @@ fn join(state: &State, settings: &settings::Settings) -> Option<Result<Member, L
     match &settings.source {
         Source::None => None,
         Source::Ledger(folder) => Some(Member::attach_as(folder.as_c_str())),
-        Source::Bad { variable, text, why } => {
-            match why {
-                settings::Why::Size(why) => complain(
-                    state,
-                    format_args!(
-                        "{variable}='{}': {why}; this program gets no GPU memory",
-                        Shown(text.as_bytes())
-                    ),
-                ),
-                settings::Why::TooLong => complain(
-                    state,
-                    format_args!("{variable} is too long; this program gets no GPU memory"),
-                ),
-                settings::Why::File => complain(
-                    state,
-                    format_args!(
-                        "{variable} is there and cannot be read, or is longer than 4,095 bytes; this \
-                         program gets no GPU memory"
-                    ),
-                ),
-                settings::Why::Name => complain(
-                    state,
-                    format_args!(
-                        "{variable}='{}' is not a group's name; this program gets no GPU memory",
-                        Shown(text.as_bytes())
-                    ),
-                ),
-            }
+        Source::Bad(bad) => {
+            complain_of(state, bad);
             None
         }
-        Source::Stated { all, some } => {
-            let limits = stated_limits(*all, some);
-            let (folder, name) = stated_folder(settings.group.as_bytes(), *all, some, &limits)?;
+        Source::Stated => {
+            let limits = stated_limits(&settings.stated);
+            let (folder, name) = stated_folder(settings, &limits)?;
             let limits = limits.entries.get(..limits.count)?;
             let joined = Member::join_as(folder.as_c_str(), name.as_bytes(), limits);
             Some(joined.map(|(how, member)| {
@@ -185,6 +160,31 @@ fn join(state: &State, settings: &settings::Settings) -> Option<Result<Member, L
     }
 }
 
+/// Says which limit is not understood.
+fn complain_of(state: &State, bad: &Bad) {
+    let (place, text) = (bad.place, Shown(bad.text.as_bytes()));
+    let none = "this program gets no GPU memory";
+    match bad.why {
+        Why::Size(why) => complain(state, format_args!("{place}='{text}': {why}; {none}")),
+        Why::TooLong => complain(state, format_args!("{place} is too long; {none}")),
+        Why::File => complain(
+            state,
+            format_args!(
+                "{place} cannot be read, or has more than {CONFIG_FILE_BYTES} bytes; {none}"
+            ),
+        ),
+        Why::Line(line, problem) => complain(
+            state,
+            format_args!(
+                "{place}:{line}: '{text}': {problem}; {none}; `millpond doctor` shows what to write"
+            ),
+        ),
+        Why::Name => {
+            complain(state, format_args!("{place}='{text}' is not a group's name; {none}"));
+        }
+    }
+}
+
 /// Takes away this user's groups that nobody is in, nor has come to for some time.
 fn sweep() {
     let mut above = Line::new();
@@ -198,11 +198,11 @@ fn sweep() {
 pub(crate) fn folder_for_reading(settings: &settings::Settings) -> Option<Text<1024>> {
     match &settings.source {
         Source::Ledger(folder) => Some(*folder),
-        Source::Stated { all, some } => {
-            let limits = stated_limits(*all, some);
-            stated_folder(settings.group.as_bytes(), *all, some, &limits).map(|found| found.0)
+        Source::Stated => {
+            let limits = stated_limits(&settings.stated);
+            stated_folder(settings, &limits).map(|found| found.0)
         }
-        Source::None | Source::Bad { .. } => None,
+        Source::None | Source::Bad(_) => None,
     }
 }
 
@@ -221,56 +221,49 @@ impl Limits {
 }
 
 /// The stated limits by UUID: a CUDA number means something in this process only.
-fn stated_limits(all: Option<Size>, some: &[Option<Stated>; settings::ORDINALS]) -> Limits {
+fn stated_limits(stated: &Stated) -> Limits {
     let none = LimitOf { device: None, units: NO_LIMIT };
     let mut limits = Limits { entries: [none; DEVICES + 1], count: 0 };
-    if let Some(Size::Bytes(bytes)) = all {
+    if let Some(bytes) = stated.same_everywhere() {
         limits.push(LimitOf { device: None, units: bytes / UNIT });
-    }
-    if !settings::by_device(all, some) {
         return limits;
     }
-    for (ordinal, own) in (0..device_count()).zip(some) {
-        let size = match own {
-            Some(Stated::None) => None,
-            Some(Stated::Limit(size)) => Some(*size),
-            None => match all {
-                Some(Size::Permille(part)) => Some(Size::Permille(part)),
-                _ => continue,
-            },
-        };
+    let mut smallest = NO_LIMIT;
+    for ordinal in 0..device_count() {
         let Some(uuid) = uuid_of(ordinal) else { continue };
-        let units = match size {
-            None => NO_LIMIT,
-            Some(Size::Bytes(bytes)) => bytes / UNIT,
-            Some(Size::Permille(part)) => part_of(real_total(ordinal), part) / UNIT,
-        };
-        limits.push(LimitOf { device: Some(uuid), units });
+        let total = real_total(ordinal);
+        let least = |of: &[_]| settings::least(of, total).map_or(NO_LIMIT, |found| found.1 / UNIT);
+        limits.push(LimitOf { device: Some(uuid), units: least(&stated.on(number(ordinal))) });
+        smallest = smallest.min(least(&stated.on(None)));
     }
     // A member that sees other cards than the first one must not be without a limit there.
-    if matches!(all, Some(Size::Permille(_))) {
-        let smallest = limits.entries.iter().map(|limit| limit.units).min().unwrap_or(NO_LIMIT);
+    if smallest != NO_LIMIT {
         limits.push(LimitOf { device: None, units: smallest });
     }
     limits
 }
 
-/// A part of a card in thousandths.
-pub(crate) fn part_of(total: u64, part: u32) -> u64 {
-    let part = u128::from(total) * u128::from(part) / 1000;
-    u64::try_from(part).unwrap_or(u64::MAX)
+/// A CUDA number as a place in a list.
+pub(crate) fn number(ordinal: c_int) -> Option<usize> {
+    usize::try_from(ordinal).ok()
 }
 
-fn stated_folder(
-    group: &[u8],
-    all: Option<Size>,
-    some: &[Option<Stated>; settings::ORDINALS],
-    limits: &Limits,
-) -> Option<(Text<1024>, Text<64>)> {
+/// The CUDA number of a card, where limits differ by it and the program sees the card.
+pub(crate) fn number_of(uuid: Uuid, settings: &settings::Settings) -> Option<usize> {
+    if !settings.stated.differs_by_number() {
+        return None;
+    }
+    (0..device_count()).find(|ordinal| uuid_of(*ordinal) == Some(uuid)).and_then(number)
+}
+
+fn stated_folder(settings: &settings::Settings, limits: &Limits) -> Option<(Text<1024>, Text<64>)> {
     let mut name = Line::new();
+    let group = settings.group.as_bytes();
     if !group.is_empty() {
         let _ = write!(name, "{}", Shown(group));
-    } else if settings::by_device(all, some) {
+    } else if let Some(bytes) = settings.stated.same_everywhere() {
+        let _ = write!(name, "limit-{bytes}");
+    } else {
         // Limits of single cards: named by what they are.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for limit in limits.entries.get(..limits.count).unwrap_or(&[]) {
@@ -280,11 +273,6 @@ fn stated_folder(
             }
         }
         let _ = write!(name, "limits-{hash:016x}");
-    } else {
-        let _ = match all {
-            Some(Size::Bytes(bytes)) => write!(name, "limit-{bytes}"),
-            Some(Size::Permille(_)) | None => return None,
-        };
     }
     let mut folder = Line::new();
     let _ = write!(folder, "{Home}/{}", Shown(name.as_bytes()));
@@ -352,6 +340,17 @@ pub(crate) fn device_state(ordinal: c_int) -> Option<&'static state::Device> {
     state::get()?.device(ordinal)
 }
 
+/// What holds on a GPU besides the group's limit, in units.
+fn cap(ordinal: c_int) -> u64 {
+    settings::get().map_or(NO_LIMIT, |settings| {
+        let caps = settings.caps(number(ordinal));
+        // The size of a card is asked for where a limit is a part of it.
+        let total =
+            if settings.stated.same_everywhere().is_some() { 0 } else { real_total(ordinal) };
+        settings::least(&caps, total).map_or(NO_LIMIT, |found| found.1 / UNIT)
+    })
+}
+
 /// `state::Device::known`: a thread is writing the number, the number is there.
 const WRITING: u32 = 1;
 const KNOWN: u32 = 2;
@@ -371,6 +370,7 @@ fn device_index(state: &State, member: &Member, ordinal: c_int) -> Option<Device
 fn find_index(member: &Member, device: &state::Device, ordinal: c_int) -> Option<DeviceIndex> {
     match member.device(uuid_of(ordinal)?) {
         Ok(index) => {
+            member.set_cap(index, cap(ordinal));
             let order = (Ordering::Acquire, Ordering::Relaxed);
             if device.known.compare_exchange(0, WRITING, order.0, order.1).is_ok() {
                 // SAFETY: `WRITING` is ours, and nobody reads before `KNOWN`.
@@ -463,6 +463,20 @@ impl Account {
 
     pub(crate) fn own_used(self) -> u64 {
         self.member.own_used(self.device)
+    }
+
+    pub(crate) fn group(self) -> Result<Name, LedgerError> {
+        self.member.group()
+    }
+
+    /// The variable or the file that states the limit which holds; `None` when the group has it.
+    pub(crate) fn limit_place(self) -> Option<&'static str> {
+        let settings = settings::get()?;
+        let (limit, _) = self.member.reading(self.device);
+        let (number, total) = (number(self.ordinal), real_total(self.ordinal));
+        let found = [settings.caps(number), settings.stated.on(number)];
+        let mut found = found.iter().filter_map(|of| settings::least(of, total));
+        found.find(|(_, bytes)| bytes / UNIT == limit).map(|(place, _)| place)
     }
 
     /// Limit and what the group holds, in bytes; the limit is `u64::MAX` when there is none.

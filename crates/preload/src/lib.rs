@@ -15,11 +15,14 @@
 #![cfg_attr(not(test), no_std)]
 
 mod account;
+mod config_file;
 pub mod coverage;
 mod driver;
+mod environment;
 pub mod hooks;
 mod list;
 mod message;
+mod refusal;
 pub mod resolve;
 mod settings;
 mod state;
@@ -27,9 +30,13 @@ mod table;
 mod twins;
 pub mod types;
 
+pub use config_file::{
+    CONFIG_FILE_BYTES, CONFIG_FILE_NAME, ConfigFile, LIMIT_KEYS, NAME_KEYS, NotUnderstood, Problem,
+    parse_config_file,
+};
 pub use driver::{Action, hooked_names};
+pub use environment::{ENVIRONMENT, EnvironmentVariable, NOT_READ, NotRead};
 pub use message::Level;
-pub use settings::{ENVIRONMENT, EnvironmentVariable};
 
 /// The version that `millpond_preload_version` answers.
 pub const VERSION: &core::ffi::CStr =

@@ -2,7 +2,8 @@
 
 use core::fmt::{self, Write};
 
-/// How much is said. Standard error belongs to the program, so only errors are said unless asked.
+/// How much is said. Standard error belongs to the program: warnings and errors alone are said
+/// unless more is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     Off,
@@ -16,15 +17,28 @@ pub enum Level {
 }
 
 impl Level {
-    /// Reads a level's name.
+    /// Whether lines of this level are said.
+    pub(crate) fn is_said(self) -> bool {
+        self <= crate::settings::log_level()
+    }
+
+    /// Reads a level's name, or HAMi's number for it.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         [
             (&b"off"[..], Self::Off),
+            (b"none", Self::Off),
             (b"error", Self::Error),
+            (b"err", Self::Error),
+            (b"critical", Self::Error),
+            (b"0", Self::Error),
+            (b"1", Self::Error),
             (b"warn", Self::Warn),
             (b"warning", Self::Warn),
+            (b"2", Self::Warn),
             (b"info", Self::Info),
+            (b"3", Self::Info),
             (b"debug", Self::Debug),
+            (b"4", Self::Debug),
             (b"trace", Self::Trace),
         ]
         .into_iter()
@@ -65,7 +79,7 @@ impl Write for Line {
 }
 
 pub(crate) fn say(level: Level, text: fmt::Arguments<'_>) {
-    if level > crate::settings::log_level() {
+    if !level.is_said() {
         return;
     }
     let mut line = Line::new();
@@ -74,11 +88,31 @@ pub(crate) fn say(level: Level, text: fmt::Arguments<'_>) {
         *end = b'\n';
         line.len += 1;
     }
-    // SAFETY: the buffer is valid; errno is the program's and stays.
+    write(line.as_bytes());
+}
+
+/// Writes to standard error, unless the program would wait for that or be ended by it.
+fn write(bytes: &[u8]) {
+    // SAFETY: every pointer is to a value on this stack; errno is the program's and stays.
     unsafe {
         let errno = *libc::__errno_location();
-        let bytes = line.as_bytes();
-        libc::write(2, bytes.as_ptr().cast(), bytes.len());
+        let mut stderr = libc::pollfd { fd: 2, events: libc::POLLOUT, revents: 0 };
+        // A pipe without a reader, or without room, is not ready.
+        if libc::poll(&raw mut stderr, 1, 0) == 1 && stderr.revents == libc::POLLOUT {
+            let (mut broken, mut before, mut pending) = core::mem::zeroed();
+            libc::sigemptyset(&raw mut broken);
+            libc::sigaddset(&raw mut broken, libc::SIGPIPE);
+            libc::sigprocmask(libc::SIG_BLOCK, &raw const broken, &raw mut before);
+            libc::sigpending(&raw mut pending);
+            let was_pending = libc::sigismember(&raw const pending, libc::SIGPIPE) == 1;
+            let written = libc::write(2, bytes.as_ptr().cast(), bytes.len());
+            // The reader has gone since: the signal is this line's, and goes with it.
+            if written < 0 && *libc::__errno_location() == libc::EPIPE && !was_pending {
+                let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+                libc::sigtimedwait(&raw const broken, core::ptr::null_mut(), &raw const now);
+            }
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const before, core::ptr::null_mut());
+        }
         *libc::__errno_location() = errno;
     }
 }

@@ -1,99 +1,21 @@
-//! What the environment says about limits, read once.
+//! What the environment and the machine's file say about limits, read once.
 //!
-//! A limit that cannot be read is not "no limit": it means no memory, and one line that says why.
-//! In order: `MILLPOND_LEDGER`, `MILLPOND_MEMORY_LIMIT`, `/etc/vcuda/config.yaml`, `VCUDA_*`,
-//! `CUDA_DEVICE_MEMORY_LIMIT*`. The first that states a limit holds.
+//! The smallest limit that is stated holds, whoever states it: a user's variable raises nothing. A
+//! limit that cannot be read is not "no limit": it means no memory, and one line that says why.
 
-use core::ffi::{CStr, c_char};
+use core::ffi::CStr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use millpond_ledger::{BadSize, Size, parse_size};
 
+use crate::config_file::{
+    CONFIG_FILE, CONFIG_FILE_BYTES, CONFIG_FILE_NAME, ConfigFile, Problem, parse_config_file,
+};
+use crate::environment::{
+    GROUP, HAMI_LIMIT, HAMI_LIMITS, HAMI_LOG, LEDGER, LIMIT, LOG, ORDINALS, VCUDA_LIMIT, VCUDA_LOG,
+    VCUDA_NAME, is_there, variable,
+};
 use crate::message::Level;
-
-/// One environment variable: its name, what it may hold, what it does.
-#[derive(Debug)]
-pub struct EnvironmentVariable {
-    pub name: &'static str,
-    /// Its values in words.
-    pub values: &'static str,
-    pub meaning: &'static str,
-}
-
-const LEDGER: &str = "MILLPOND_LEDGER";
-const LIMIT: &str = "MILLPOND_MEMORY_LIMIT";
-const GROUP: &str = "MILLPOND_GROUP";
-const LOG: &str = "MILLPOND_PRELOAD_LOG";
-const VCUDA_LIMIT: &str = "VCUDA_MEMORY_LIMIT";
-const VCUDA_LOG: &str = "VCUDA_LOG_LEVEL";
-const VCUDA_NAME: &str = "VCUDA_DEVICE_NAME";
-const HAMI_LIMIT: &str = "CUDA_DEVICE_MEMORY_LIMIT";
-
-/// Every variable that the library reads, first things first.
-pub const ENVIRONMENT: &[EnvironmentVariable] = &[
-    EnvironmentVariable {
-        name: LEDGER,
-        values: "a group's folder",
-        meaning: "The group whose limit holds; set by `millpond run`",
-    },
-    EnvironmentVariable {
-        name: LIMIT,
-        values: "a size such as `10G`, or a part of the card such as `50%`",
-        meaning: "The limit, without a daemon",
-    },
-    EnvironmentVariable {
-        name: GROUP,
-        values: "a name",
-        meaning: "Who shares that limit; else all processes of the user with the same limit",
-    },
-    EnvironmentVariable {
-        name: LOG,
-        values: "`off`, `error`, `warn`, `info`, `debug`, `trace`",
-        meaning: "What is said on standard error; `error` unless set",
-    },
-    EnvironmentVariable { name: VCUDA_LIMIT, values: "a size", meaning: "The limit" },
-    EnvironmentVariable {
-        name: VCUDA_LOG,
-        values: "as above",
-        meaning: "What is said on standard error",
-    },
-    EnvironmentVariable {
-        name: VCUDA_NAME,
-        values: "a text",
-        meaning: "The name that every GPU has inside",
-    },
-    EnvironmentVariable {
-        name: HAMI_LIMIT,
-        values: "a size, or 0 for none",
-        meaning: "The limit on every GPU; with `_0`, `_1`, ... on one, by its CUDA number",
-    },
-];
-
-/// The file of vcuda-hook, which beats its variables.
-const VCUDA_FILE: &CStr = c"/etc/vcuda/config.yaml";
-
-/// The most GPUs that can have a limit of their own.
-pub(crate) const ORDINALS: usize = 16;
-
-/// HAMi's variables for single GPUs, by CUDA number.
-const HAMI_LIMITS: [&str; ORDINALS] = [
-    "CUDA_DEVICE_MEMORY_LIMIT_0",
-    "CUDA_DEVICE_MEMORY_LIMIT_1",
-    "CUDA_DEVICE_MEMORY_LIMIT_2",
-    "CUDA_DEVICE_MEMORY_LIMIT_3",
-    "CUDA_DEVICE_MEMORY_LIMIT_4",
-    "CUDA_DEVICE_MEMORY_LIMIT_5",
-    "CUDA_DEVICE_MEMORY_LIMIT_6",
-    "CUDA_DEVICE_MEMORY_LIMIT_7",
-    "CUDA_DEVICE_MEMORY_LIMIT_8",
-    "CUDA_DEVICE_MEMORY_LIMIT_9",
-    "CUDA_DEVICE_MEMORY_LIMIT_10",
-    "CUDA_DEVICE_MEMORY_LIMIT_11",
-    "CUDA_DEVICE_MEMORY_LIMIT_12",
-    "CUDA_DEVICE_MEMORY_LIMIT_13",
-    "CUDA_DEVICE_MEMORY_LIMIT_14",
-    "CUDA_DEVICE_MEMORY_LIMIT_15",
-];
 
 /// A short text without a heap.
 #[derive(Clone, Copy)]
@@ -112,6 +34,11 @@ impl<const N: usize> Text<N> {
         Some(Self { bytes, len: text.len() })
     }
 
+    /// As much of the text as there is room for.
+    fn cut(text: &[u8]) -> Self {
+        Self::new(text.get(..N - 1).unwrap_or(text)).unwrap_or(Self::EMPTY)
+    }
+
     pub(crate) fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..self.len).unwrap_or(&[])
     }
@@ -121,31 +48,26 @@ impl<const N: usize> Text<N> {
     }
 }
 
-/// Where the limit comes from.
+/// Which limit holds.
 #[derive(Clone, Copy)]
 #[allow(clippy::large_enum_variant, reason = "there is one, and no heap to put it on")]
 pub(crate) enum Source {
     None,
-    /// A group that somebody made.
+    /// The limit of a group that is there, and [`Settings::stated`] if that is smaller.
     Ledger(Text<1024>),
-    /// Stated here: for every GPU, and for some by their CUDA number.
-    Stated {
-        all: Option<Size>,
-        some: [Option<Stated>; ORDINALS],
-    },
+    /// [`Settings::stated`], in a group that the first process makes.
+    Stated,
     /// Stated in a way that cannot be understood.
-    Bad {
-        variable: &'static str,
-        text: Text<64>,
-        why: Why,
-    },
+    Bad(Bad),
 }
 
-/// A limit for one GPU.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Stated {
-    None,
-    Limit(Size),
+/// A limit that was not understood.
+#[derive(Clone, Copy)]
+pub(crate) struct Bad {
+    /// The variable, or the file.
+    pub(crate) place: &'static str,
+    pub(crate) text: Text<64>,
+    pub(crate) why: Why,
 }
 
 /// Why a limit was not understood.
@@ -156,6 +78,73 @@ pub(crate) enum Why {
     Name,
     /// A file that is there and cannot be read to its end.
     File,
+    /// What is wrong in which line of a file.
+    Line(u32, Problem),
+}
+
+/// A limit and where it is stated.
+pub(crate) type Statement = Option<(&'static str, Size)>;
+
+/// Where a limit for every GPU can be stated; the file first, HAMi's variable last.
+const PLACES: [&str; 4] = [CONFIG_FILE_NAME, LIMIT, VCUDA_LIMIT, HAMI_LIMIT];
+
+/// What is stated here, apart from any group.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Stated {
+    /// For every GPU, by [`PLACES`].
+    every: [Option<Size>; PLACES.len()],
+    /// HAMi's variables for single GPUs, by CUDA number; each in place of its variable for all.
+    own: [Option<Own>; ORDINALS],
+}
+
+/// HAMi's limit of one GPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Own {
+    None,
+    Limit(Size),
+}
+
+impl Stated {
+    fn is_empty(&self) -> bool {
+        let is_limit = |own: &Option<Own>| matches!(own, Some(Own::Limit(_)));
+        self.every.iter().all(Option::is_none) && !self.own.iter().any(is_limit)
+    }
+
+    pub(crate) fn differs_by_number(&self) -> bool {
+        self.own.iter().any(Option::is_some)
+    }
+
+    /// The limit in bytes where it is the same on every card.
+    pub(crate) fn same_everywhere(&self) -> Option<u64> {
+        let depends = |size: &&Size| matches!(size, Size::Permille(_));
+        let every = || self.every.iter().flatten();
+        if self.differs_by_number() || every().any(|size| depends(&size)) {
+            return None;
+        }
+        every().map(|size| size.of(0)).min()
+    }
+
+    /// Every limit on a GPU; without a number, on one that the program does not see.
+    pub(crate) fn on(&self, ordinal: Option<usize>) -> [Statement; PLACES.len()] {
+        let mut found = [None; PLACES.len()];
+        for ((place, name), size) in found.iter_mut().zip(PLACES).zip(self.every) {
+            *place = size.map(|size| (name, size));
+        }
+        let own = ordinal.and_then(|ordinal| Some((ordinal, (*self.own.get(ordinal)?)?)));
+        if let (Some((ordinal, own)), [.., last]) = (own, &mut found) {
+            let name = HAMI_LIMITS.get(ordinal).copied().unwrap_or(HAMI_LIMIT);
+            *last = match own {
+                Own::None => None,
+                Own::Limit(size) => Some((name, size)),
+            };
+        }
+        found
+    }
+}
+
+/// The smallest limit on a card of that size, in bytes, and where it is stated.
+pub(crate) fn least(of: &[Statement], card: u64) -> Option<(&'static str, u64)> {
+    of.iter().flatten().map(|(place, size)| (*place, size.of(card))).min_by_key(|found| found.1)
 }
 
 /// What is in a file of settings.
@@ -171,6 +160,7 @@ enum Found<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) source: Source,
+    pub(crate) stated: Stated,
     pub(crate) group: Text<64>,
     pub(crate) device_name: Text<96>,
     pub(crate) log: Level,
@@ -189,122 +179,105 @@ impl Settings {
 
     /// Whether the limit depends on the cards that the program sees.
     pub(crate) fn needs_devices(&self) -> bool {
-        matches!(&self.source, Source::Stated { all, some } if by_device(*all, some))
+        matches!(self.source, Source::Stated) && self.stated.same_everywhere().is_none()
+    }
+
+    /// What holds on a GPU besides the limit of the group. A group that a variable has made may be
+    /// given another limit later; the machine's file holds all the same.
+    pub(crate) fn caps(&self, ordinal: Option<usize>) -> [Statement; PLACES.len()] {
+        let mut found = self.stated.on(ordinal);
+        if let (Source::Stated, [_file, variables @ ..]) = (&self.source, &mut found) {
+            variables.fill(None);
+        }
+        found
     }
 
     fn read<'a>(get: impl Fn(&str) -> Option<&'a [u8]>, file: Found<'_>) -> Self {
         let get = |name: &str| get(name).filter(|value| !value.is_empty());
-        let unreadable = matches!(file, Found::Unreadable);
-        let file = if let Found::Text(text) = file { text } else { &[] };
-        let file_value = |names: &[&str]| names.iter().find_map(|name| yaml_value(file, name));
-        let name = file_value(&["device_name", "target_device", "target_device_name"])
-            .or_else(|| get(VCUDA_NAME));
-        let level = get(LOG).or_else(|| get(VCUDA_LOG)).and_then(Level::parse);
+        let file = read_config(file);
+        let name = file.as_ref().ok().and_then(|file| file.device_name).or_else(|| get(VCUDA_NAME));
+        let level = get(LOG).or_else(|| get(VCUDA_LOG)).or_else(|| get(HAMI_LOG));
         let mut settings = Settings {
             source: Source::None,
+            stated: Stated::default(),
             group: Text::EMPTY,
             // A longer name than NVML can give is cut.
-            device_name: name
-                .and_then(|name| Text::new(name.get(..95).unwrap_or(name)))
-                .unwrap_or(Text::EMPTY),
-            log: level.unwrap_or(Level::Error),
+            device_name: name.map_or(Text::EMPTY, Text::cut),
+            log: level.and_then(Level::parse).unwrap_or(Level::Warn),
         };
-        settings.source = if let Some(folder) = get(LEDGER) {
-            match Text::new(folder) {
-                Some(folder) => Source::Ledger(folder),
-                None => bad(LEDGER, folder, Why::TooLong),
-            }
-        } else if let Some(limit) = get(LIMIT) {
-            stated(LIMIT, limit)
-        } else if unreadable {
-            bad("/etc/vcuda/config.yaml", b"", Why::File)
-        } else if let Some(limit) = file_value(&["memory_limit", "memoryLimit"]) {
-            stated("/etc/vcuda/config.yaml: memory_limit", limit)
-        } else if let Some(limit) = get(VCUDA_LIMIT) {
-            stated(VCUDA_LIMIT, limit)
-        } else {
-            hami(get)
-        };
-        if let (Source::Stated { .. }, Some(group)) = (&settings.source, get(GROUP)) {
+        match settings.limits(&get, file) {
+            Ok(source) => settings.source = source,
+            Err(bad) => settings.source = Source::Bad(bad),
+        }
+        settings
+    }
+
+    /// Reads every place: a limit that is not understood means no memory, wherever it is stated.
+    fn limits<'a>(
+        &mut self,
+        get: &impl Fn(&str) -> Option<&'a [u8]>,
+        file: Result<ConfigFile<'_>, Bad>,
+    ) -> Result<Source, Bad> {
+        let variable = |name| get(name).map(|text| stated(name, text)).transpose();
+        let hami = |name| get(name).map(|text| own(name, text)).transpose();
+        self.stated.every = [
+            file?.memory_limit,
+            variable(LIMIT)?,
+            variable(VCUDA_LIMIT)?,
+            match hami(HAMI_LIMIT)? {
+                Some(Own::Limit(size)) => Some(size),
+                Some(Own::None) | None => None,
+            },
+        ];
+        for (name, place) in HAMI_LIMITS.into_iter().zip(&mut self.stated.own) {
+            *place = hami(name)?;
+        }
+        if let Some(folder) = get(LEDGER) {
+            return match Text::new(folder) {
+                Some(folder) => Ok(Source::Ledger(folder)),
+                None => Err(bad(LEDGER, folder, Why::TooLong)),
+            };
+        }
+        if self.stated.is_empty() {
+            return Ok(Source::None);
+        }
+        if let Some(group) = get(GROUP) {
             // Others would be shown, and so named, alike.
             let plain = group.iter().all(|byte| matches!(byte, b' '..=b'~') && *byte != b'/');
             let reserved = group == millpond_ledger::POND.as_bytes();
             if !plain || reserved || group.starts_with(b".") {
-                settings.source = bad(GROUP, group, Why::Name);
-            } else {
-                match Text::new(group) {
-                    Some(group) => settings.group = group,
-                    None => settings.source = bad(GROUP, group, Why::TooLong),
-                }
+                return Err(bad(GROUP, group, Why::Name));
             }
+            self.group = Text::new(group).ok_or(bad(GROUP, group, Why::TooLong))?;
         }
-        settings
+        Ok(Source::Stated)
     }
 }
 
-/// Whether a stated limit is one of single cards.
-pub(crate) fn by_device(all: Option<Size>, some: &[Option<Stated>; ORDINALS]) -> bool {
-    !matches!(all, Some(Size::Bytes(_))) || some.iter().any(Option::is_some)
+fn bad(place: &'static str, text: &[u8], why: Why) -> Bad {
+    Bad { place, text: Text::cut(text), why }
 }
 
-fn bad(variable: &'static str, text: &[u8], why: Why) -> Source {
-    let text = Text::new(text.get(..63).unwrap_or(text)).unwrap_or(Text::EMPTY);
-    Source::Bad { variable, text, why }
-}
-
-fn stated(variable: &'static str, text: &[u8]) -> Source {
-    match parse_size(text.trim_ascii()) {
-        Ok(size) => Source::Stated { all: Some(size), some: [None; ORDINALS] },
-        Err(why) => bad(variable, text, Why::Size(why)),
+fn read_config(file: Found<'_>) -> Result<ConfigFile<'_>, Bad> {
+    match file {
+        Found::Nothing => Ok(ConfigFile::default()),
+        Found::Unreadable => Err(bad(CONFIG_FILE_NAME, b"", Why::File)),
+        Found::Text(text) => parse_config_file(text)
+            .map_err(|it| bad(CONFIG_FILE_NAME, it.text, Why::Line(it.line, it.problem))),
     }
 }
 
-/// HAMi's variables: one for all GPUs, one for each, and 0 means none.
-fn hami<'a>(get: impl Fn(&str) -> Option<&'a [u8]>) -> Source {
-    let one = |text: &[u8]| match parse_size(text.trim_ascii()) {
-        Ok(size) => Ok(Stated::Limit(size)),
-        Err(BadSize::Zero) => Ok(Stated::None),
-        Err(why) => Err(why),
-    };
-    let mut found = false;
-    let mut all = None;
-    if let Some(text) = get(HAMI_LIMIT) {
-        match one(text) {
-            Ok(Stated::None) => {}
-            Ok(Stated::Limit(size)) => {
-                found = true;
-                all = Some(size);
-            }
-            Err(why) => return bad(HAMI_LIMIT, text, Why::Size(why)),
-        }
-    }
-    let mut some = [None; ORDINALS];
-    for (name, place) in HAMI_LIMITS.into_iter().zip(&mut some) {
-        let Some(text) = get(name) else { continue };
-        match one(text) {
-            Ok(limit) => {
-                found |= limit != Stated::None;
-                *place = Some(limit);
-            }
-            Err(why) => return bad(name, text, Why::Size(why)),
-        }
-    }
-    if found { Source::Stated { all, some } } else { Source::None }
+fn stated(name: &'static str, text: &[u8]) -> Result<Size, Bad> {
+    parse_size(text).map_err(|why| bad(name, text, Why::Size(why)))
 }
 
-/// The value of a key at the start of a line, without quotes and comments.
-fn yaml_value<'a>(file: &'a [u8], key: &str) -> Option<&'a [u8]> {
-    file.split(|byte| *byte == b'\n').find_map(|line| {
-        let rest = line.trim_ascii().strip_prefix(key.as_bytes())?;
-        let value = rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii();
-        let value = match value {
-            [quote @ (b'"' | b'\''), rest @ ..] => {
-                rest.split(|byte| byte == quote).next().unwrap_or(rest)
-            }
-            plain => plain.split(|byte| *byte == b'#').next().unwrap_or(plain).trim_ascii(),
-        };
-        (!value.is_empty()).then_some(value)
-    })
+/// HAMi's variables: 0 means none.
+fn own(name: &'static str, text: &[u8]) -> Result<Own, Bad> {
+    match parse_size(text) {
+        Ok(size) => Ok(Own::Limit(size)),
+        Err(BadSize::Zero) => Ok(Own::None),
+        Err(why) => Err(bad(name, text, Why::Size(why))),
+    }
 }
 
 static SETTINGS: AtomicPtr<Settings> = AtomicPtr::new(core::ptr::null_mut());
@@ -321,18 +294,14 @@ pub(crate) fn get() -> Option<&'static Settings> {
     Some(unsafe { &*known })
 }
 
-unsafe extern "C" {
-    static environ: *const *const c_char;
-}
-
 #[cold]
 fn read_once() -> Option<&'static Settings> {
-    // SAFETY: the C library's own variable.
-    if unsafe { environ }.is_null() {
+    if !is_there() {
         return None;
     }
-    let mut file = [0_u8; 4096];
-    let settings = Settings::read(variable, read_file(VCUDA_FILE, &mut file));
+    // One byte more, which shows that a file is too long.
+    let mut file = [0_u8; CONFIG_FILE_BYTES + 1];
+    let settings = Settings::read(variable, read_file(CONFIG_FILE, &mut file));
     // Threads that come here at once read the same; the first one's answer stays.
     let place = crate::state::map::<Settings>(false)?;
     // SAFETY: a fresh mapping of the right size that nobody else knows.
@@ -350,48 +319,53 @@ fn read_once() -> Option<&'static Settings> {
     Some(unsafe { &*kept })
 }
 
-/// A variable of the environment, without the C library's own look-up, which another library may
-/// have replaced.
-fn variable(name: &str) -> Option<&'static [u8]> {
-    // SAFETY: `environ` is a list of texts that ends with null; whoever changes it while another
-    // thread reads it breaks the same rule for every reader.
-    unsafe {
-        let mut at = environ;
-        while !at.is_null() && !(*at).is_null() {
-            let entry = CStr::from_ptr(*at).to_bytes();
-            if let Some(value) =
-                entry.strip_prefix(name.as_bytes()).and_then(|rest| rest.strip_prefix(b"="))
-            {
-                return Some(value);
-            }
-            at = at.add(1);
-        }
+fn read_file<'a>(path: &CStr, into: &'a mut [u8]) -> Found<'a> {
+    // SAFETY: errno is the program's and stays.
+    let errno = unsafe { *libc::__errno_location() };
+    let found = read_file_as_errno_is(path, into);
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+    match found {
+        Ok(None) => Found::Nothing,
+        // What fills the buffer may go on behind it.
+        Ok(Some(len)) if len < into.len() => Found::Text(into.get(..len).unwrap_or(&[])),
+        Ok(Some(_)) | Err(()) => Found::Unreadable,
     }
-    None
 }
 
-fn read_file<'a>(path: &CStr, into: &'a mut [u8]) -> Found<'a> {
-    // SAFETY: the path ends with a zero and the buffer is ours; errno is the program's and stays.
-    let (missing, read) = unsafe {
-        let errno = *libc::__errno_location();
-        let fd = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-        let missing = fd < 0 && matches!(*libc::__errno_location(), libc::ENOENT | libc::ENOTDIR);
-        let mut read = -1;
-        if fd >= 0 {
-            read = libc::read(fd, into.as_mut_ptr().cast(), into.len());
-            libc::close(fd);
+/// How much of a file there is; `None` without one.
+fn read_file_as_errno_is(path: &CStr, into: &mut [u8]) -> Result<Option<usize>, ()> {
+    // A pipe must not be waited for.
+    let flags = libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK;
+    // SAFETY: the path ends with a zero.
+    let fd = unsafe { libc::open(path.as_ptr(), flags) };
+    if fd < 0 {
+        // SAFETY: the C library's own variable.
+        let missing = matches!(unsafe { *libc::__errno_location() }, libc::ENOENT | libc::ENOTDIR);
+        // A link that leads nowhere is a file that cannot be read.
+        let mut target = [0_u8; 1];
+        let place = target.as_mut_ptr().cast();
+        // SAFETY: the path ends with a zero, and the buffer has the length that is said.
+        let is_link = unsafe { libc::readlink(path.as_ptr(), place, target.len()) } >= 0;
+        return if missing && !is_link { Ok(None) } else { Err(()) };
+    }
+    let mut len = 0;
+    let read = loop {
+        let rest = into.get_mut(len..).unwrap_or(&mut []);
+        // SAFETY: the buffer is ours and has the length that is said.
+        let read = unsafe { libc::read(fd, rest.as_mut_ptr().cast(), rest.len()) };
+        match usize::try_from(read) {
+            // The end, or the buffer is full.
+            Ok(0) => break Ok(Some(len)),
+            Ok(more) => len += more,
+            // SAFETY: the C library's own variable.
+            Err(_) if unsafe { *libc::__errno_location() } == libc::EINTR => {}
+            Err(_) => break Err(()),
         }
-        *libc::__errno_location() = errno;
-        (missing, read)
     };
-    if missing {
-        return Found::Nothing;
-    }
-    // What fills the buffer may go on behind it.
-    match usize::try_from(read).ok().filter(|read| *read < into.len()) {
-        Some(read) => Found::Text(into.get(..read).unwrap_or(&[])),
-        None => Found::Unreadable,
-    }
+    // SAFETY: our own descriptor.
+    unsafe { libc::close(fd) };
+    read
 }
 
 /// Whether anything is hooked.
@@ -424,7 +398,7 @@ fn look_whether_limited() -> bool {
 }
 
 pub(crate) fn log_level() -> Level {
-    get().map_or(Level::Error, |settings| settings.log)
+    get().map_or(Level::Warn, |settings| settings.log)
 }
 
 #[cfg(test)]
@@ -437,13 +411,19 @@ mod tests {
         let pairs: Vec<_> = pairs.to_vec();
         Settings::read(
             |name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.as_bytes()),
-            Found::Text(file.as_bytes()),
+            if file.is_empty() { Found::Nothing } else { Found::Text(file.as_bytes()) },
         )
     }
 
-    fn all(settings: &Settings) -> Option<Size> {
-        match settings.source {
-            Source::Stated { all, .. } => all,
+    /// The smallest limit on a card of 16 GiB, in MiB, and where it is stated.
+    fn smallest(settings: &Settings) -> Option<(&'static str, u64)> {
+        let stated = settings.stated.on(Some(0));
+        least(&stated, 16 << 30).map(|(place, bytes)| (place, bytes >> 20))
+    }
+
+    fn bad_place(settings: &Settings) -> Option<&'static str> {
+        match &settings.source {
+            Source::Bad(bad) => Some(bad.place),
             _ => None,
         }
     }
@@ -461,38 +441,69 @@ mod tests {
     }
 
     #[test]
-    fn the_first_that_states_a_limit_holds() {
+    fn the_smallest_limit_holds_wherever_it_is_stated() {
         let every = [
-            ("MILLPOND_LEDGER", "/run/group"),
-            ("MILLPOND_MEMORY_LIMIT", "10G"),
-            ("VCUDA_MEMORY_LIMIT", "5G"),
-            ("CUDA_DEVICE_MEMORY_LIMIT", "4g"),
+            ("MILLPOND_MEMORY_LIMIT", "4G"),
+            ("VCUDA_MEMORY_LIMIT", "50%"),
+            ("CUDA_DEVICE_MEMORY_LIMIT", "6g"),
         ];
         let file = "# vcuda\nmemory_limit: \"7G\"  # seven\ndevice_name: Tiny\n";
-        let settings = read(&every, file);
-        assert!(
-            matches!(settings.source, Source::Ledger(folder) if folder.as_bytes() == b"/run/group")
-        );
+        assert_eq!(smallest(&read(&every, file)), Some((LIMIT, 4 << 10)));
+        assert_eq!(smallest(&read(&every[1..], file)), Some((HAMI_LIMIT, 6 << 10)));
+        assert_eq!(smallest(&read(&every[1..2], file)), Some((CONFIG_FILE_NAME, 7 << 10)));
+        assert_eq!(smallest(&read(&every[1..2], "")), Some((VCUDA_LIMIT, 8 << 10)));
+        assert_eq!(smallest(&read(&[], file)), Some((CONFIG_FILE_NAME, 7 << 10)));
+        let own = [("CUDA_DEVICE_MEMORY_LIMIT_0", "2G"), ("CUDA_DEVICE_MEMORY_LIMIT", "1G")];
+        let one = Some(("CUDA_DEVICE_MEMORY_LIMIT_0", 2 << 10));
+        assert_eq!(smallest(&read(&own, file)), one, "in place of the limit for all");
+        let group = [&every[..], &[("MILLPOND_LEDGER", "/run/group")]].concat();
+        let settings = read(&group, file);
+        assert!(matches!(settings.source, Source::Ledger(it) if it.as_bytes() == b"/run/group"));
+        assert_eq!(smallest(&settings), Some((LIMIT, 4 << 10)));
         assert_eq!(settings.device_name.as_bytes(), b"Tiny");
-        assert_eq!(all(&read(&every[1..], file)), Some(Size::Bytes(10 << 30)));
-        assert_eq!(all(&read(&every[2..], file)), Some(Size::Bytes(7 << 30)));
-        assert_eq!(all(&read(&every[2..], "")), Some(Size::Bytes(5 << 30)));
-        assert_eq!(all(&read(&every[3..], "")), Some(Size::Bytes(4 << 30)));
+    }
+
+    #[test]
+    fn a_group_that_a_variable_made_can_be_raised_to_the_machines_limit_and_no_further() {
+        let cap = |settings: &Settings| least(&settings.caps(Some(0)), 16 << 30);
+        let file = "memory_limit: 7G\n";
+        let alone = read(&[("MILLPOND_MEMORY_LIMIT", "4G")], file);
+        assert_eq!(cap(&alone), Some((CONFIG_FILE_NAME, 7 << 30)));
+        assert_eq!(cap(&read(&[("MILLPOND_MEMORY_LIMIT", "4G")], "")), None);
+        let group = [("MILLPOND_MEMORY_LIMIT", "4G"), ("MILLPOND_LEDGER", "/run/group")];
+        assert_eq!(cap(&read(&group, file)), Some((LIMIT, 4 << 30)));
     }
 
     #[test]
     fn garbage_is_never_no_limit() {
         for text in ["0", "-1", "0.5", "ten", "10X", "10G extra", "999999999999T"] {
             let settings = read(&[("MILLPOND_MEMORY_LIMIT", text)], "");
-            assert!(matches!(settings.source, Source::Bad { variable: LIMIT, .. }), "{text}");
+            assert_eq!(bad_place(&settings), Some(LIMIT), "{text}");
             assert!(settings.active());
         }
         for name in ["a/b", "..", "caf\u{e9}", "a\nb", "pond"] {
             let settings = read(&[("MILLPOND_MEMORY_LIMIT", "1G"), ("MILLPOND_GROUP", name)], "");
-            let bad =
-                matches!(settings.source, Source::Bad { variable: GROUP, why: Why::Name, .. });
-            assert!(bad, "{name}");
+            assert_eq!(bad_place(&settings), Some(GROUP), "{name}");
         }
+    }
+
+    #[test]
+    fn a_limit_that_is_not_understood_is_an_error_beside_every_other() {
+        let good = [
+            ("MILLPOND_LEDGER", "/run/group"),
+            ("MILLPOND_MEMORY_LIMIT", "1G"),
+            ("VCUDA_MEMORY_LIMIT", "1G"),
+            ("CUDA_DEVICE_MEMORY_LIMIT", "1G"),
+            ("CUDA_DEVICE_MEMORY_LIMIT_1", "1G"),
+        ];
+        for (place, name) in good.iter().map(|pair| pair.0).enumerate().skip(1) {
+            let mut variables = good;
+            variables[place].1 = "much";
+            assert_eq!(bad_place(&read(&variables, "memory_limit: 1G")), Some(name));
+        }
+        let unread = read(&good, "{memory_limit: 1G}");
+        let Source::Bad(bad) = unread.source else { panic!() };
+        assert_eq!((bad.place, bad.why), (CONFIG_FILE_NAME, Why::Line(1, Problem::Key)));
     }
 
     #[test]
@@ -505,18 +516,9 @@ mod tests {
             ],
             "",
         );
-        let Source::Stated { all, some } = settings.source else { panic!() };
-        assert_eq!(all, Some(Size::Bytes(1 << 30)));
-        assert_eq!(some[0], None);
-        assert_eq!(some[1], Some(Stated::Limit(Size::Bytes(512 << 20))));
-        assert_eq!(some[12], Some(Stated::None));
-    }
-
-    #[test]
-    fn a_bad_limit_of_one_gpu_is_named() {
-        let settings = read(&[("CUDA_DEVICE_MEMORY_LIMIT_1", "much")], "");
-        let Source::Bad { variable, .. } = settings.source else { panic!() };
-        assert_eq!(variable, "CUDA_DEVICE_MEMORY_LIMIT_1");
+        let on = |place| least(&settings.stated.on(place), 0).map(|found| found.1 >> 20);
+        assert_eq!([on(Some(0)), on(Some(1)), on(Some(12))], [Some(1024), Some(512), None]);
+        assert_eq!([on(None), on(Some(99))], [Some(1024), Some(1024)]);
     }
 
     #[test]
@@ -533,22 +535,25 @@ mod tests {
         std::fs::write(folder.path().join("long"), "#".repeat(100)).unwrap();
         assert!(matches!(read_file(&path("long"), &mut buffer), Found::Unreadable));
         assert!(matches!(read_file(&path(""), &mut buffer), Found::Unreadable), "a folder");
-        let source = |get: &[(&str, &'static str)]| {
-            let get = |name: &str| get.iter().find(|it| it.0 == name).map(|it| it.1.as_bytes());
-            Settings::read(get, Found::Unreadable).source
-        };
-        assert!(matches!(source(&[]), Source::Bad { why: Why::File, .. }));
-        assert!(matches!(source(&[("VCUDA_MEMORY_LIMIT", "1G")]), Source::Bad { .. }));
-        assert!(matches!(source(&[("MILLPOND_MEMORY_LIMIT", "1G")]), Source::Stated { .. }));
+        std::os::unix::fs::symlink("nowhere", folder.path().join("link")).unwrap();
+        assert!(matches!(read_file(&path("link"), &mut buffer), Found::Unreadable));
+        // SAFETY: the path ends with a zero.
+        assert_eq!(unsafe { libc::mkfifo(path("pipe").as_ptr(), 0o600) }, 0);
+        assert!(matches!(read_file(&path("pipe"), &mut buffer), Found::Text(b"")), "nobody waits");
+        let none = Settings::read(|_| None, Found::Unreadable);
+        assert!(matches!(none.source, Source::Bad(Bad { why: Why::File, .. })));
     }
 
     #[test]
     fn levels() {
-        assert_eq!(read(&[], "").log, Level::Error);
+        assert_eq!(read(&[], "").log, Level::Warn);
         assert_eq!(read(&[("VCUDA_LOG_LEVEL", "debug")], "").log, Level::Debug);
         assert_eq!(
             read(&[("VCUDA_LOG_LEVEL", "debug"), ("MILLPOND_PRELOAD_LOG", "OFF")], "").log,
             Level::Off
         );
+        for (number, level) in [("0", Level::Error), ("2", Level::Warn), ("4", Level::Debug)] {
+            assert_eq!(read(&[("LIBCUDA_LOG_LEVEL", number)], "").log, level);
+        }
     }
 }

@@ -53,6 +53,8 @@ pub(crate) struct State {
     pub(crate) pools: [Pool; POOLS],
     pub(crate) contexts: [Context; CONTEXTS],
     pub(crate) said: AtomicU32,
+    /// How many allocations the limit has refused.
+    pub(crate) refusals: AtomicU32,
     /// Which streams are being captured, as far as there is room to note them, and how many more.
     pub(crate) capturing: [Capture; CAPTURES],
     pub(crate) unnoted_captures: AtomicU32,

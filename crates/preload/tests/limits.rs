@@ -874,6 +874,95 @@ fn who_makes_a_group_takes_away_those_that_nobody_has_come_to_for_long() {
 }
 
 #[test]
+fn a_refusal_is_said_the_first_and_the_tenth_time_with_its_reason() {
+    let machine = Machine::new().limited("64M");
+    let refused = "create=30 ".repeat(9);
+    let said = machine.output("proc2", &format!("context create=40 {refused} create=30"));
+    let errors = String::from_utf8_lossy(&said.stderr).into_owned();
+    let lines: Vec<&str> = errors.lines().collect();
+    assert_eq!(lines.len(), 2, "{errors}");
+    for part in ["steps (pid ", "30 MiB of GPU 0", "40 MiB of 64 MiB", "MILLPOND_MEMORY_LIMIT"] {
+        assert!(lines[0].contains(part), "{part}: {errors}");
+    }
+    assert!(lines[0].contains(&format!("`millpond ps --group {}`", machine.group)), "{errors}");
+    assert!(lines[1].ends_with("refusal 10"), "{errors}");
+    for (variable, level) in
+        [("MILLPOND_PRELOAD_LOG", "error"), ("VCUDA_LOG_LEVEL", "off"), ("LIBCUDA_LOG_LEVEL", "1")]
+    {
+        let quiet = Machine::new().limited("64M").with(variable, level);
+        assert_eq!(quiet.output("proc2", "context create=65").stderr, b"", "{variable}");
+    }
+}
+
+#[test]
+fn every_kind_of_memory_says_its_refusal() {
+    for steps in [
+        "alloc=65",
+        "pitch=65",
+        "managed=65",
+        "create=65",
+        "array=65",
+        "stream async=65",
+        "stream graph=65 launch",
+    ] {
+        let machine = Machine::new().limited("64M");
+        let said = machine.output("proc2", &format!("context {steps}"));
+        assert!(String::from_utf8_lossy(&said.stdout).trim().ends_with("=2"), "{steps}: {said:?}");
+        let errors = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert_eq!(errors.lines().count(), 1, "{steps}: {errors}");
+        assert!(errors.ends_with("refusal 1\n"), "{steps}: {errors}");
+    }
+}
+
+#[test]
+fn a_standard_error_that_is_closed_or_that_nobody_reads_harms_nothing() {
+    let steps = "context create=65 create=10";
+    let expected = "context=0\ncreate=2\ncreate=0\n";
+    let run = |stderr: Option<std::io::PipeWriter>| {
+        let machine = Machine::new().limited("64M");
+        let mut command = match &stderr {
+            Some(_) => machine.command("steps"),
+            None => {
+                let mut shell = machine.command("steps");
+                let program = folder().join("steps");
+                let closed = format!("exec {} \"$@\" 2>&-", program.display());
+                let mut command = std::process::Command::new("sh");
+                command.args(["-c", &closed, "sh"]);
+                for (name, value) in shell.get_envs() {
+                    match value {
+                        Some(value) => command.env(name, value),
+                        None => command.env_remove(name),
+                    };
+                }
+                shell = command;
+                shell
+            }
+        };
+        command.arg("proc2").args(steps.split(' '));
+        if let Some(stderr) = stderr {
+            command.stderr(stderr);
+        }
+        let said = command.stdout(std::process::Stdio::piped()).output().unwrap();
+        assert!(said.status.success(), "{said:?}");
+        assert_eq!(String::from_utf8_lossy(&said.stdout), expected);
+    };
+    run(None);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    run(Some(writer));
+    // A pipe that is full and is read by nobody.
+    let (_reader, mut writer) = std::io::pipe().unwrap();
+    let flags = |fd: &std::io::PipeWriter, flags: i32| {
+        // SAFETY: no conditions.
+        unsafe { libc::fcntl(std::os::fd::AsRawFd::as_raw_fd(fd), libc::F_SETFL, flags) }
+    };
+    assert_eq!(flags(&writer, libc::O_NONBLOCK), 0);
+    while std::io::Write::write(&mut writer, &[0; 4096]).is_ok() {}
+    assert_eq!(flags(&writer, 0), 0);
+    run(Some(writer));
+}
+
+#[test]
 fn a_limit_larger_than_the_card_changes_nothing() {
     let machine = Machine::new().limited("100G");
     assert_eq!(machine.run("proc2", "context total info"), "context=0, total=256, info=0 256 256");

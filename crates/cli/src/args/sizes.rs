@@ -8,10 +8,12 @@ use super::{Cli, Command, GroupCommand, LimitArg};
 use crate::size::{ByteSize, Size};
 
 /// Texts and their bytes.
-const SIZES: [(&str, u64); 20] = [
+const SIZES: [(&str, u64); 22] = [
     ("1", 1),
     ("17", 17),
     ("4096B", 4096),
+    ("2147483648byte", 2 << 30),
+    ("2147483648 bytes", 2 << 30),
     ("1K", 1 << 10),
     ("1kb", 1 << 10),
     ("0.1K", 102),
@@ -32,7 +34,7 @@ const SIZES: [(&str, u64); 20] = [
 ];
 
 /// Texts that are no size anywhere, and a part of what is said about them.
-const NO_SIZES: [(&str, &str); 12] = [
+const NO_SIZES: [(&str, &str); 14] = [
     ("G", "not a size"),
     ("ten", "not a size"),
     (".5G", "not a size"),
@@ -43,6 +45,8 @@ const NO_SIZES: [(&str, &str); 12] = [
     ("8 Gigs", "unknown unit"),
     ("8GG", "unknown unit"),
     ("1e9", "unknown unit"),
+    ("8Gbytes", "unknown unit"),
+    ("(1024 * 1024 * 1024 * 10)", "not a size"),
     ("1.5B", "fraction"),
     ("99999999999T", "larger"),
 ];

@@ -132,7 +132,7 @@ fn join_small(ordinal: c_int, context: u16, units: u32) -> bool {
         let sum = sum + u64::from(units);
         let needed = sum.div_ceil(u64::from(BLOCK_UNITS)).max(blocks);
         let more = u32::try_from(needed - blocks).unwrap_or(u32::MAX).saturating_mul(BLOCK_UNITS);
-        if !account.reserve(more) {
+        if !account.reserve_or_say(more) {
             return false;
         }
         let next = pack(count + 1, sum, needed);

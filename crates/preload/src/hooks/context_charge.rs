@@ -9,7 +9,6 @@ use super::context_size::{Meter, Reading, sizes, taken, with_overhead};
 use super::physical;
 use super::reserve::Reserve;
 use crate::account::{self, Account};
-use crate::settings::{self, Source};
 use crate::state::{self, CHARGED, Device};
 use crate::types::{Status, status};
 
@@ -85,17 +84,17 @@ fn say_why(account: Account, units: u32, measured: bool) {
     let (limit, used) = account.reading();
     let (needs, ordinal) = (Mib(u64::from(units) * UNIT), account.ordinal());
     let guess = if measured { "" } else { " (what it is taken for until one was measured)" };
-    let (Some(state), Some(settings)) = (state::get(), settings::get()) else { return };
-    let how = match settings.source {
-        Source::Ledger(_) => " with `millpond group set`",
-        _ => "",
+    let Some(state) = state::get() else { return };
+    let (how, place) = match account.limit_place() {
+        Some(place) => (" in ", place),
+        None => (" with ", "`millpond group set`"),
     };
     if limit < u64::from(units) * UNIT {
         account::complain(
             state,
             format_args!(
                 "the limit of {} on GPU {ordinal} is less than a CUDA context takes, {needs}{guess}; \
-                 this program gets no GPU memory: set a larger limit{how}",
+                 this program gets no GPU memory: set a larger limit{how}{place}",
                 Mib(limit)
             ),
         );
@@ -104,7 +103,7 @@ fn say_why(account: Account, units: u32, measured: bool) {
             state,
             format_args!(
                 "no room for a CUDA context of {needs}{guess} on GPU {ordinal}: {} of the limit of {} \
-                 are in use; end other programs of the group or set a larger limit{how}",
+                 are in use; end other programs of the group or set a larger limit{how}{place}",
                 Mib(used),
                 Mib(limit)
             ),

@@ -140,7 +140,7 @@ pub(crate) unsafe fn cuCtxSetLimit(limit: u32, value: usize) -> Status {
     let Some(account) = Account::of(ordinal) else { return call() };
     let units = units_for(bytes);
     let more = units.saturating_sub(place.load(Ordering::Acquire));
-    if !account.reserve(more) {
+    if !account.reserve_or_say(more) {
         return status::OUT_OF_MEMORY;
     }
     let status = call();

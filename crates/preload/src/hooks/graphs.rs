@@ -223,7 +223,11 @@ fn with_memory(state: &State, devices: u16, units: u32, call: impl FnOnce() -> S
             }
             give_back_unused(ordinal);
             let units = more();
-            account.reserve_once(units).then_some((account, units))
+            if account.reserve_once(units) {
+                return Some((account, units));
+            }
+            crate::refusal::note(account, units);
+            None
         });
         match reserved {
             Some((account, units)) => *place = (Some(account), units),

@@ -98,6 +98,7 @@ unsafe fn allocate(
     let Some(most) = bytes.checked_add(step - 1) else { return status::OUT_OF_MEMORY };
     let worst = units_for(most & !(step - 1));
     if !account.reserve(worst) && !reserve_after_waiting(state, account, worst, order) {
+        crate::refusal::note(account, worst);
         return status::OUT_OF_MEMORY;
     }
     let before = charged_units(pool.charged.load(Ordering::Relaxed));

@@ -6,12 +6,12 @@
 use core::ffi::{c_char, c_int, c_uint};
 use core::sync::atomic::Ordering;
 
-use millpond_ledger::{NO_LIMIT, Observer, Size, UNIT, Uuid};
+use millpond_ledger::{NO_LIMIT, Observer, UNIT, Uuid};
 
 use super::{exports, written};
 use crate::account::{self, Account};
 use crate::driver::{others, real};
-use crate::settings::{self, Source};
+use crate::settings::{self, Settings, Source};
 use crate::state;
 use crate::types::{NvmlMemory, NvmlMemoryV2, Status, status};
 
@@ -21,27 +21,29 @@ fn reading(uuid: Uuid, total: u64) -> Option<(u64, u64)> {
     match &settings.source {
         Source::None => return None,
         // No memory is given, and that is what is shown.
-        Source::Bad { .. } => return Some((0, 0)),
-        _ => {}
+        Source::Bad(_) => return Some((0, 0)),
+        Source::Ledger(_) | Source::Stated => {}
     }
+    let number = account::number_of(uuid, settings);
     let folder = account::folder_for_reading(settings)?;
     // A stated limit whose group nobody has made yet: nothing is held.
     let Ok(observer) = Observer::open(folder.as_c_str()) else {
-        return stated(total);
+        return stated(settings, number, total);
     };
-    let limit = observer.budget(uuid).map_or(0, |budget| budget.effective);
+    let cap = settings::least(&settings.caps(number), total).map_or(NO_LIMIT, |cap| cap.1 / UNIT);
+    let limit = observer.budget(uuid).map_or(0, |budget| budget.effective.min(cap));
     let used = observer.used(uuid).unwrap_or(0);
     (limit != NO_LIMIT).then(|| (limit.saturating_mul(UNIT), used.saturating_mul(UNIT)))
 }
 
-fn stated(total: u64) -> Option<(u64, u64)> {
-    match &settings::get()?.source {
-        Source::Stated { all: Some(Size::Bytes(bytes)), .. } => Some((bytes / UNIT * UNIT, 0)),
-        Source::Stated { all: Some(Size::Permille(part)), .. } => {
-            Some((account::part_of(total, *part), 0))
+fn stated(settings: &Settings, number: Option<usize>, total: u64) -> Option<(u64, u64)> {
+    match settings.source {
+        Source::Stated => {
+            let least = settings::least(&settings.stated.on(number), total)?;
+            Some((least.1 / UNIT * UNIT, 0))
         }
-        Source::Stated { .. } | Source::None => None,
-        Source::Ledger(_) | Source::Bad { .. } => Some((0, 0)),
+        Source::None => None,
+        Source::Ledger(_) | Source::Bad(_) => Some((0, 0)),
     }
 }
 

@@ -4,17 +4,20 @@
 
 use core::ffi::c_int;
 
-use millpond_ledger::{Refused, UNIT, units_for};
+use millpond_ledger::{Refused, units_for};
 
 use super::{exports, pool_registry};
 use crate::account::{Account, complain};
-use crate::message::{Level, say};
+use crate::refusal;
 use crate::state;
 
 pub(super) trait Reserve {
     /// Reserves; when refused, asks this process's own pools for what they do not use and tries once
     /// more.
     fn reserve(self, units: u32) -> bool;
+
+    /// The same; a refusal is said.
+    fn reserve_or_say(self, units: u32) -> bool;
 
     /// Reserves without a second try.
     fn reserve_once(self, units: u32) -> bool;
@@ -32,6 +35,15 @@ impl Reserve for Account {
         }
     }
 
+    #[inline]
+    fn reserve_or_say(self, units: u32) -> bool {
+        let granted = self.reserve(units);
+        if !granted {
+            refusal::note(self, units);
+        }
+        granted
+    }
+
     fn reserve_once(self, units: u32) -> bool {
         units == 0 || self.try_reserve(units).is_ok()
     }
@@ -46,19 +58,7 @@ fn reserve_again(account: Account, units: u32, refused: Refused) -> bool {
         return false;
     }
     pool_registry::give_back_unused(account.ordinal());
-    let granted =
-        account.reserve_once(units) || (exports::look_at_all() && account.reserve_once(units));
-    if !granted {
-        say(
-            Level::Debug,
-            format_args!(
-                "{} bytes of GPU {} refused: the limit is reached",
-                u64::from(units) * UNIT,
-                account.ordinal()
-            ),
-        );
-    }
-    granted
+    account.reserve_once(units) || (exports::look_at_all() && account.reserve_once(units))
 }
 
 /// Memory that is promised and not there yet. Dropped, it goes back.
@@ -74,7 +74,7 @@ impl Reservation {
         let account = Account::of(ordinal)?;
         let units = units_for(bytes);
         // Only when granted: a reservation that goes gives back.
-        account.reserve(units).then(|| Self { account, units })
+        account.reserve_or_say(units).then(|| Self { account, units })
     }
 
     pub(super) fn units(&self) -> u32 {
