@@ -129,7 +129,9 @@ pub use millpond_cuda as cuda;
 pub use millpond_cuda::DevicePtr;
 /// The engine of elastic caches.
 pub use millpond_elastic as engine;
-pub use millpond_elastic::{ElasticError, Geometry, PoolError, PoolSnapshot, PoolStats};
+pub use millpond_elastic::{
+    CapChange, ElasticError, Geometry, Occupancy, PoolError, PoolSnapshot, PoolStats,
+};
 /// Patterns over names, as plans and the command line have them.
 pub use millpond_weights::Glob;
 /// Which part of a checkpoint is loaded.

@@ -124,7 +124,11 @@ impl<D: PageDriver, C: Credit> BlockTable<D, C> {
         let is_due = matches!(end, End::Fence(_)) && book.fences.is_due();
         inner.leave(book);
         // What a fence met is told by the trim that needs it.
-        if is_due { inner.ask_fences().or(Ok(())) } else { Ok(()) }
+        if is_due {
+            drop(inner.ask_fences());
+        }
+        inner.keep_cap();
+        Ok(())
     }
 
     /// How many blocks nobody has taken.
@@ -171,6 +175,7 @@ impl<D: PageDriver, C: Credit> Drop for BlockTable<D, C> {
         }
         book.has_table = false;
         inner.leave(book);
+        inner.keep_cap();
     }
 }
 
@@ -181,7 +186,7 @@ impl<D: PageDriver, C: Credit> fmt::Debug for BlockTable<D, C> {
 }
 
 /// A block as its caller knows it: a table has no more of them than fit.
-fn number(block: u64) -> u32 {
+pub(crate) fn number(block: u64) -> u32 {
     u32::try_from(block).unwrap_or(u32::MAX)
 }
 

@@ -59,6 +59,19 @@ pub enum ElasticError {
         /// What the driver said.
         source: PageError,
     },
+    /// Uncommit blocks of this cache, or raise its cap.
+    #[error(
+        "{} more do not fit under the cap of {}: this cache holds {}",
+        Bytes(*asked), Bytes(*cap), Bytes(*held)
+    )]
+    OverCap {
+        /// What was asked for.
+        asked: u64,
+        /// What this cache may hold.
+        cap: u64,
+        /// What it holds.
+        held: u64,
+    },
     /// Ask for blocks that exist.
     #[error("blocks {}..{} are outside of a cache of {count} blocks", blocks.start, blocks.end)]
     OutOfRange {

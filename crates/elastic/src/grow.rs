@@ -162,7 +162,7 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
         }
         if self.breaks(Mutation::NothingUndone) {
             std::mem::forget(built);
-            self.credit.give(bytes);
+            self.refund(bytes);
             return made.map(|()| Vec::new());
         }
         let mut left_bytes = 0;
@@ -170,13 +170,23 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
             left_bytes += self.quarantine(self.dismantle(run));
         }
         self.lock().held_bytes += left_bytes;
-        self.credit.give(bytes - left_bytes);
+        self.refund(bytes - left_bytes);
         made.map(|()| Vec::new())
+    }
+
+    /// Takes room under the cap, then credit.
+    fn pay(&self, bytes: u64, effort: Effort) -> Result<(), ElasticError> {
+        self.take_room(bytes, effort)?;
+        let paid = self.pay_credit(bytes, effort);
+        if paid.is_err() {
+            self.cap.give(bytes);
+        }
+        paid
     }
 
     /// Takes credit. Where there is none, what is idle here is given back before anybody else is
     /// asked or waited for.
-    fn pay(&self, bytes: u64, effort: Effort) -> Result<(), ElasticError> {
+    fn pay_credit(&self, bytes: u64, effort: Effort) -> Result<(), ElasticError> {
         let short = match self.credit.take(bytes, Why::Ahead) {
             Err(short) if effort == Effort::Patient && short.verdict != Verdict::Never => short,
             answer => return Ok(answer?),

@@ -3,6 +3,7 @@
 use crate::ahead::Signal;
 use crate::book::Book;
 use crate::calls::Calls;
+use crate::cap::Cap;
 use crate::credit::Credit;
 use crate::elastic_error::ElasticError;
 use crate::extent::Run;
@@ -46,6 +47,7 @@ pub(crate) struct Inner<D: PageDriver, C: Credit> {
     /// A row or a block has left its transition.
     changed: Condvar,
     pub(crate) calls: Calls,
+    pub(crate) cap: Cap,
     /// The idle bytes of the book as the payer hears of them, for reports without the lock.
     idle: AtomicU64,
     /// Committed bytes that the cache's user would give up when somebody asks.
@@ -66,6 +68,7 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
             marks,
             changed: Condvar::new(),
             calls: Calls::default(),
+            cap: Cap::new(),
             idle: AtomicU64::new(0),
             offered: AtomicU64::new(0),
             signal: Arc::default(),
@@ -131,6 +134,12 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
         } else {
             Err(ElasticError::OtherProcess { made_in })
         }
+    }
+
+    /// Gives credit back, after the driver has the memory.
+    pub(crate) fn refund(&self, bytes: u64) {
+        self.credit.give(bytes);
+        self.cap.give(bytes);
     }
 
     /// Waits for the device, and notes what that settles.

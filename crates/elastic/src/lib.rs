@@ -22,16 +22,6 @@
 //! memory. So whoever adds up credit never counts less than what is held. No lock is held during a
 //! call of the driver or the payer; rows in transition are marked instead.
 //!
-//! # Two ways in
-//!
-//! [`Cache`] with its [`BlockTable`] is the engine. [`VirtualMemoryPool`] and [`SharedMemoryPool`]
-//! stand on it, with the modules [`error`], [`cuda_ffi`], [`physical_memory`], [`mapping`] and
-//! [`virtual_memory`], under the names of the crate `candle-cuda-vmm` 0.1: a program that names this
-//! one in its place, `candle_cuda_vmm = { package = "millpond-elastic", … }`, changes the import of
-//! `Device`. They differ where the other fails: a second allocation of a model finds its own place,
-//! freeing waits for the device, a failed allocation leaves nothing, sizes that overflow or are not
-//! whole pages are errors, and [`is_vmm_supported`] answers where there is no driver.
-//!
 //! # What was refused
 //!
 //! - A page of zeros under everything that is not committed: it doubles the calls of each
@@ -42,7 +32,7 @@
 //! - Asking the driver how much memory is free: it takes up to milliseconds, and the answer is old
 //!   when it arrives.
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 mod ahead;
@@ -51,55 +41,44 @@ mod blocks;
 mod book;
 mod cache;
 mod calls;
+mod cap;
 mod credit;
-#[allow(unsafe_code, reason = "raw calls of the driver")]
-pub mod cuda_ffi;
 mod cuda_pages;
-mod device;
 mod dismantle;
 mod elastic_error;
-pub mod error;
 mod extent;
 mod fences;
 mod geometry;
 mod grow;
 mod inner;
 mod local_credit;
-#[allow(unsafe_code, reason = "raw addresses")]
-pub mod mapping;
 mod mutation;
+mod occupancy;
 mod pages;
-#[allow(unsafe_code, reason = "raw handles")]
-pub mod physical_memory;
 mod pool;
 mod prepared;
-mod shared_memory;
 mod shrink;
 mod size;
 mod stats;
-pub mod virtual_memory;
 
 pub use ahead::Ahead;
 pub use blocks::BlockTable;
 pub use cache::Cache;
 pub use calls::CallCounts;
+pub use cap::CapChange;
 pub use credit::{Credit, Holder, Short, Unlimited, Verdict, Why};
-pub use cuda_ffi::AccessFlags;
 pub use cuda_pages::CudaPages;
-pub use device::Device;
 pub use elastic_error::{ElasticError, User};
-pub use error::{Result, VmmError};
 pub use geometry::{Geometry, GeometryError, HANDLE_CLASSES};
 pub use grow::Refilled;
 pub use inner::Marks;
 pub use local_credit::LocalCredit;
-pub use mapping::{VirtualAddressRange, map_memory, set_memory_access, unmap_memory};
 #[cfg(feature = "mutations")]
 pub use mutation::Mutation;
 /// Whether tests can break rules of this build.
 pub const BREAKABLE: bool = cfg!(feature = "mutations");
+pub use occupancy::Occupancy;
 pub use pages::{PageDriver, PageError};
-pub use physical_memory::PhysicalMemoryHandle;
 #[cfg(feature = "mutations")]
 pub use pool::PoolMutation;
 pub use pool::{
@@ -109,19 +88,6 @@ pub use pool::{
 pub use prepared::Prepared;
 pub use shrink::Trimmed;
 pub use stats::{ExtentCount, Stats};
-pub use virtual_memory::{GlobalMemoryStats, MemoryStats, SharedMemoryPool, VirtualMemoryPool};
-
-#[doc(hidden)]
-pub use millpond_cuda::CudaError;
-
-/// The version of this crate.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// Whether there is a driver whose first device has virtual memory management. It never panics.
-#[must_use]
-pub fn is_vmm_supported() -> bool {
-    Device::new_cuda(0).is_ok() && cuda_ffi::get_recommended_granularity(0).is_ok()
-}
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("sizes of a device do not fit into less than 64 bits");

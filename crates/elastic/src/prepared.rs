@@ -57,6 +57,9 @@ impl<D: PageDriver, C: Credit> Prepared<D, C> {
             book.unpin(&blocks);
         }
         inner.leave(book);
+        if !is_commit {
+            inner.keep_cap();
+        }
     }
 }
 
@@ -203,7 +206,11 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
         let is_due = matches!(end, End::Fence(_)) && book.fences.is_due();
         self.leave(book);
         // What a fence met is told by the trim that needs it.
-        if is_due { self.ask_fences().or(Ok(())) } else { Ok(()) }
+        if is_due {
+            drop(self.ask_fences());
+        }
+        self.keep_cap();
+        Ok(())
     }
 }
 

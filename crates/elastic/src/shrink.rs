@@ -67,7 +67,7 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
 
     /// Gives extents back that nothing uses any more: large ones first, then high ones, so that a
     /// cache shrinks from its end.
-    fn give_back(&self, bytes: u64) -> Result<u64, ElasticError> {
+    pub(crate) fn give_back(&self, bytes: u64) -> Result<u64, ElasticError> {
         let mut guard = self.lock();
         let book = &mut *guard;
         let (extents, fences) = (&mut book.extents, &book.fences);
@@ -120,7 +120,7 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
         let bytes = (rows.end - rows.start) * self.geometry.granule();
         let is_paid_early = self.breaks(Mutation::CreditBeforeRelease);
         if is_paid_early {
-            self.credit.give(paid_bytes);
+            self.refund(paid_bytes);
         }
         let first = self.calls.unmap(&*self.driver, self.geometry.offset(0, rows.start), bytes);
         let answer = match first {
@@ -137,7 +137,7 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
                 let freed = done.freed_bytes;
                 let error = done.left.as_ref().map(|left| (left.error.clone(), left.rows.clone()));
                 if !is_paid_early {
-                    self.credit.give(freed);
+                    self.refund(freed);
                 }
                 self.quarantine(done);
                 let is_blocked = error.as_ref().is_some_and(|(_, rows)| !rows.is_empty());

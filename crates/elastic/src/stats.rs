@@ -22,6 +22,8 @@ pub struct Stats {
     pub quarantined_bytes: u64,
     /// All that the driver has given.
     pub held_bytes: u64,
+    /// What this cache may hold; the largest number without a cap.
+    pub cap_bytes: u64,
     /// All rows.
     pub rows: u64,
     /// Rows with memory.
@@ -75,6 +77,7 @@ impl Stats {
             idle_bytes: book.idle_bytes,
             quarantined_bytes: book.quarantined_bytes,
             held_bytes: book.held_bytes,
+            cap_bytes: inner.cap.bytes(),
             rows: geometry.rows(),
             mapped_rows,
             committed_rows: book.committed_rows,

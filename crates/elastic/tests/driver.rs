@@ -205,3 +205,61 @@ fn threads_grow_and_shrink_one_cache() {
         assert_eq!(one.held_bytes(), 0);
     });
 }
+
+#[test]
+fn a_null_page_is_under_everything_that_is_not_committed() {
+    on_device("a_null_page_is_under_everything_that_is_not_committed", |context| {
+        let granule = granule(context);
+        let geometry = Geometry::of_bytes(32 * granule, 2, granule).unwrap();
+        let before = free(context);
+        let pages = CudaPages::reserve_with_null_page(context, &geometry).unwrap();
+        let one = Cache::new(pages, Unlimited, geometry, Marks::NONE);
+        let range = one.driver().range();
+        assert_eq!(range.mapped_bytes(), 32 * granule);
+        assert!(before - free(context) < 8 * granule, "one page for all of them");
+        let kernel = TouchKernel::load(context).unwrap();
+        let stream = Stream::new(context).unwrap();
+        // Warm-up writes to all of it.
+        range.memset(0, 32 * granule, 7).unwrap();
+        work(&one, &stream, &kernel, 15, 20);
+        one.commit(4).unwrap();
+        assert!(stream.is_idle().unwrap(), "work may have used the null page");
+        let read = |block: u64| {
+            let mut found = [0; 8];
+            range.copy_to_host(block * granule, &mut found).unwrap();
+            found
+        };
+        range.memset(0, 4 * granule, 1).unwrap();
+        range.memset(4 * granule, granule, 2).unwrap();
+        assert_eq!((read(0), read(3)), ([1; 8], [1; 8]), "what is committed is alone");
+        assert_eq!((read(4), read(31)), ([2; 8], [2; 8]), "what is not is one page");
+        // After their fence the pages go, and the null page is back.
+        let fence = work(&one, &stream, &kernel, 0, 20);
+        one.uncommit(0..4, Some(fence)).unwrap();
+        wait_until("the pages are given back after the work", || {
+            one.trim(u64::MAX).unwrap();
+            one.held_bytes() == 0
+        });
+        assert_eq!((read(0), range.mapped_bytes()), ([2; 8], 32 * granule));
+        work(&one, &stream, &kernel, 2, 0);
+        stream.synchronize().unwrap();
+        one.commit(2).unwrap();
+        range.memset(0, granule, 3).unwrap();
+        assert_eq!((read(0), read(2)), ([3; 8], [2; 8]));
+    });
+}
+
+#[test]
+fn a_growth_that_fails_leaves_the_null_page_where_it_was() {
+    on_device("a_growth_that_fails_leaves_the_null_page_where_it_was", |context| {
+        let granule = 64 << 20;
+        let total = context.device().total_bytes().next_multiple_of(granule) + granule;
+        let geometry = Geometry::of_bytes(total, 1, granule).unwrap();
+        let pages = CudaPages::reserve_with_null_page(context, &geometry).unwrap();
+        let one = Cache::new(pages, Unlimited, geometry.clone(), Marks::NONE);
+        one.commit(1).unwrap();
+        assert!(matches!(one.commit(geometry.blocks()), Err(ElasticError::CardFull { .. })));
+        assert_eq!(one.driver().range().mapped_bytes(), total);
+        one.driver().range().memset(total - granule, 4096, 1).unwrap();
+    });
+}

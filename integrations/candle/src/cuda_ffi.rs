@@ -1,14 +1,60 @@
-//! The driver's calls for virtual memory. They are the engine's, with this crate's errors.
+//! The driver's calls for virtual memory.
 //!
-//! Everything above them owns what it stands for; who calls them owns it by hand.
+//! They work on the driver of this process, which the first call opens. Everything above them owns
+//! what it stands for; who calls them owns it by hand.
 
+use crate::driver::driver;
 use crate::error::Result;
-use millpond_elastic::cuda_ffi as engine;
+use millpond_cuda::result::mem;
+use millpond_cuda::sys;
+use millpond_cuda::sys::{AllocationProperties, constants};
 
-pub use millpond_elastic::cuda_ffi::{
-    AccessFlags, AllocationProp, DevicePtr, Granularity, MemGenericAllocationHandle,
-    MemoryLocationType,
-};
+pub use millpond_cuda::Granularity;
+
+/// Where memory lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryLocationType {
+    /// On a device.
+    Device,
+}
+
+/// What kind of memory to make. It can never leave the process.
+#[derive(Debug, Clone)]
+pub struct AllocationProp {
+    /// Where the memory lies.
+    pub location_type: MemoryLocationType,
+    /// The device that it lies on.
+    pub device_ordinal: i32,
+}
+
+impl AllocationProp {
+    /// Memory on a device.
+    #[must_use]
+    pub fn device(device_ordinal: i32) -> Self {
+        Self { location_type: MemoryLocationType::Device, device_ordinal }
+    }
+
+    fn to_raw(&self) -> AllocationProperties {
+        AllocationProperties::private(self.device_ordinal)
+    }
+}
+
+/// What a device may do with memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessFlags {
+    /// Nothing.
+    None = 0,
+    /// Read.
+    Read = 1,
+    /// Read and write.
+    ReadWrite = 3,
+}
+
+/// A reference to physical memory.
+pub type MemGenericAllocationHandle = sys::CUmemGenericAllocationHandle;
+
+/// A device address.
+pub type DevicePtr = sys::CUdeviceptr;
 
 /// Makes physical memory.
 ///
@@ -18,8 +64,7 @@ pub use millpond_elastic::cuda_ffi::{
 /// # Safety
 /// The caller gives the handle back with [`mem_release`], once.
 pub unsafe fn mem_create(size: usize, prop: &AllocationProp) -> Result<MemGenericAllocationHandle> {
-    // SAFETY: as for the caller.
-    Ok(unsafe { engine::mem_create(size, prop) }?)
+    Ok(mem::create(driver()?.table(), size, &prop.to_raw())?)
 }
 
 /// Gives a reference to physical memory back.
@@ -31,7 +76,7 @@ pub unsafe fn mem_create(size: usize, prop: &AllocationProp) -> Result<MemGeneri
 /// The reference is the caller's, and is not used again.
 pub unsafe fn mem_release(handle: MemGenericAllocationHandle) -> Result<()> {
     // SAFETY: as for the caller.
-    Ok(unsafe { engine::mem_release(handle) }?)
+    Ok(unsafe { mem::release(driver()?.table(), handle) }?)
 }
 
 /// Reserves addresses; 0 as the wanted address means any.
@@ -46,8 +91,7 @@ pub unsafe fn mem_address_reserve(
     alignment: usize,
     addr: DevicePtr,
 ) -> Result<DevicePtr> {
-    // SAFETY: as for the caller.
-    Ok(unsafe { engine::mem_address_reserve(size, alignment, addr) }?)
+    Ok(mem::reserve(driver()?.table(), size, alignment, addr)?)
 }
 
 /// Gives addresses back.
@@ -59,7 +103,7 @@ pub unsafe fn mem_address_reserve(
 /// The reservation is the caller's, and nothing uses addresses in it any more.
 pub unsafe fn mem_address_free(ptr: DevicePtr, size: usize) -> Result<()> {
     // SAFETY: as for the caller.
-    Ok(unsafe { engine::mem_address_free(ptr, size) }?)
+    Ok(unsafe { mem::free(driver()?.table(), ptr, size) }?)
 }
 
 /// Maps memory at an address. A handle is mapped whole: every known driver refuses a part of one.
@@ -76,7 +120,7 @@ pub unsafe fn mem_map(
     handle: MemGenericAllocationHandle,
 ) -> Result<()> {
     // SAFETY: as for the caller.
-    Ok(unsafe { engine::mem_map(ptr, size, offset, handle) }?)
+    Ok(unsafe { mem::map(driver()?.table(), ptr, size, offset, handle) }?)
 }
 
 /// Unmaps a run of whole handles.
@@ -88,7 +132,7 @@ pub unsafe fn mem_map(
 /// The mappings are the caller's, and no work uses them any more.
 pub unsafe fn mem_unmap(ptr: DevicePtr, size: usize) -> Result<()> {
     // SAFETY: as for the caller.
-    Ok(unsafe { engine::mem_unmap(ptr, size) }?)
+    Ok(unsafe { mem::unmap(driver()?.table(), ptr, size) }?)
 }
 
 /// Says what a device may do with a run of mappings.
@@ -104,8 +148,17 @@ pub unsafe fn mem_set_access(
     device_ordinal: i32,
     flags: AccessFlags,
 ) -> Result<()> {
+    let driver = driver()?;
+    let table = driver.table();
     // SAFETY: as for the caller.
-    Ok(unsafe { engine::mem_set_access(ptr, size, device_ordinal, flags) }?)
+    let done = unsafe {
+        match flags {
+            AccessFlags::None => mem::withdraw_access(table, ptr, size, device_ordinal),
+            AccessFlags::Read => mem::set_access(table, ptr, size, device_ordinal, false),
+            AccessFlags::ReadWrite => mem::set_access(table, ptr, size, device_ordinal, true),
+        }
+    };
+    Ok(done?)
 }
 
 /// The unit of sizes for memory of a kind.
@@ -119,8 +172,15 @@ pub unsafe fn mem_get_allocation_granularity(
     prop: &AllocationProp,
     option: Granularity,
 ) -> Result<usize> {
-    // SAFETY: as for the caller.
-    Ok(unsafe { engine::mem_get_allocation_granularity(prop, option) }?)
+    granularity(prop, option)
+}
+
+fn granularity(prop: &AllocationProp, option: Granularity) -> Result<usize> {
+    let option = match option {
+        Granularity::Minimum => constants::GRANULARITY_MINIMUM,
+        Granularity::Recommended => constants::GRANULARITY_RECOMMENDED,
+    };
+    Ok(mem::granularity(driver()?.table(), &prop.to_raw(), option)?)
 }
 
 /// Sizes on a device should be multiples of this.
@@ -128,7 +188,7 @@ pub unsafe fn mem_get_allocation_granularity(
 /// # Errors
 /// No driver; a device that does not exist.
 pub fn get_recommended_granularity(device_ordinal: i32) -> Result<usize> {
-    Ok(engine::get_recommended_granularity(device_ordinal)?)
+    granularity(&AllocationProp::device(device_ordinal), Granularity::Recommended)
 }
 
 /// Sizes on a device must be multiples of this.
@@ -136,5 +196,5 @@ pub fn get_recommended_granularity(device_ordinal: i32) -> Result<usize> {
 /// # Errors
 /// No driver; a device that does not exist.
 pub fn get_minimum_granularity(device_ordinal: i32) -> Result<usize> {
-    Ok(engine::get_minimum_granularity(device_ordinal)?)
+    granularity(&AllocationProp::device(device_ordinal), Granularity::Minimum)
 }

@@ -1,43 +1,69 @@
-//! Candle's device as the engine knows it.
+//! The device of pools in a program without Candle.
 
-use crate::error::{Result, VmmError};
-use candle_core::{CudaDevice, Device, DeviceLocation};
+use crate::driver;
+use crate::error::Result;
+use millpond_cuda::Context;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Candle's CUDA device, and the engine's device of the same number with the same context.
-///
-/// # Errors
-/// A device without CUDA; no driver; two contexts.
-pub(crate) fn of_candle(device: &Device) -> Result<(CudaDevice, millpond_elastic::Device)> {
-    let Device::Cuda(candle) = device else {
-        return Err(VmmError::NotCuda(name(device.location())));
-    };
-    let theirs = candle.cuda_stream().context().clone();
-    let ordinal = theirs.ordinal();
-    let engine = millpond_elastic::Device::new_cuda(ordinal)?;
-    let ours = engine.context()?;
-    if ours.raw().addr() != theirs.cu_ctx().addr() {
-        let driver = ours.driver().library().display().to_string();
-        return Err(VmmError::OtherContext { ordinal, driver });
-    }
-    Ok((candle.clone(), engine))
+/// A CUDA device. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Device {
+    device: millpond_cuda::Device,
+    /// Made when it is needed: a context costs half a gigabyte of a card.
+    context: Arc<Mutex<Option<Context>>>,
 }
 
-fn name(location: DeviceLocation) -> String {
-    match location {
-        DeviceLocation::Cpu => "the CPU".to_owned(),
-        DeviceLocation::Cuda { gpu_id } => format!("CUDA device {gpu_id}"),
-        DeviceLocation::Metal { gpu_id } => format!("Metal device {gpu_id}"),
+impl Device {
+    /// The device of that number, on the driver that `MILLPOND_DRIVER` names.
+    ///
+    /// # Errors
+    /// No driver, no such device, or one without virtual memory management.
+    pub fn new_cuda(ordinal: usize) -> Result<Self> {
+        Ok(Self { device: driver::device(ordinal)?, context: Arc::default() })
+    }
+
+    /// The device of an existing context, which pools then use.
+    ///
+    /// # Errors
+    /// A device without virtual memory management.
+    pub fn from_context(context: Context) -> Result<Self> {
+        let device = context.device().clone();
+        driver::check(&device)?;
+        Ok(Self { device, context: Arc::new(Mutex::new(Some(context))) })
+    }
+
+    /// The number in this process.
+    #[must_use]
+    pub fn ordinal(&self) -> i32 {
+        self.device.ordinal()
+    }
+
+    /// The device as the driver's layer knows it.
+    #[must_use]
+    pub fn as_cuda(&self) -> &millpond_cuda::Device {
+        &self.device
+    }
+
+    /// The context that pools use: the primary one, unless another was given.
+    ///
+    /// # Errors
+    /// The context itself does not fit on the card.
+    pub fn context(&self) -> Result<Context> {
+        let mut context = self.context.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(context) = &*context {
+            return Ok(context.clone());
+        }
+        Ok(context.insert(Context::primary(&self.device)?).clone())
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// As for Candle's device, which may be none of CUDA's.
+#[expect(clippy::unnecessary_wraps, reason = "the same call as with Candle")]
+pub(crate) fn ordinal_of(device: &Device) -> Result<i32> {
+    Ok(device.ordinal())
+}
 
-    #[test]
-    fn a_device_without_cuda_is_an_error_that_names_it() {
-        let error = of_candle(&Device::Cpu).unwrap_err();
-        assert!(matches!(&error, VmmError::NotCuda(name) if name == "the CPU"), "{error}");
-        assert_eq!(name(DeviceLocation::Metal { gpu_id: 1 }), "Metal device 1");
-    }
+/// The context in which pools of the device work.
+pub(crate) fn context_of(device: &Device) -> Result<Context> {
+    device.context()
 }

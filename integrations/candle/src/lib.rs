@@ -32,8 +32,9 @@
 //! }
 //! ```
 //!
-//! The engine is `millpond-elastic`; its types are used here or wrapped, so that they take Candle's
-//! `Device` and answer one error type that Candle's errors turn into.
+//! The engine is `millpond-elastic`. With the feature `candle`, which is on by default, [`Device`] is
+//! Candle's, Candle's errors turn into [`VmmError`], and pools have tensors. Without it [`Device`] is this
+//! crate's, and nothing needs a CUDA toolkit.
 //!
 //! # The key decision: who frees
 //!
@@ -70,31 +71,53 @@
 
 #[allow(unsafe_code, reason = "raw calls of the driver")]
 pub mod cuda_ffi;
+#[cfg_attr(feature = "candle", path = "candle_device.rs")]
 mod device;
+mod driver;
 pub mod error;
+#[cfg(feature = "candle")]
 #[allow(unsafe_code, reason = "in front of functions of the driver")]
 mod frees;
+#[cfg(feature = "candle")]
 mod in_use;
 #[allow(unsafe_code, reason = "raw addresses")]
 pub mod mapping;
 #[allow(unsafe_code, reason = "raw handles")]
 pub mod physical_memory;
+#[cfg(feature = "candle")]
 mod shape;
 mod shared_memory;
+#[cfg(feature = "candle")]
 #[allow(unsafe_code, reason = "tensors over raw addresses")]
 mod tensor;
 pub mod virtual_memory;
 
 pub use cuda_ffi::AccessFlags;
+pub use device::Device;
 pub use error::{Result, VmmError};
 pub use mapping::{VirtualAddressRange, map_memory, set_memory_access, unmap_memory};
-pub use millpond_elastic::is_vmm_supported;
 pub use physical_memory::PhysicalMemoryHandle;
 pub use virtual_memory::{GlobalMemoryStats, MemoryStats, SharedMemoryPool, VirtualMemoryPool};
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "candle"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
 /// The version of this crate.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Whether there is a driver whose first device has virtual memory management. Without a driver it is
+/// false.
+#[must_use]
+pub fn is_vmm_supported() -> bool {
+    driver::device(0).is_ok() && cuda_ffi::get_recommended_granularity(0).is_ok()
+}
+
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("sizes of a device do not fit into less than 64 bits");
+
+/// Counts are `u64` in the engine and `usize` here; both have 64 bits.
+#[expect(clippy::cast_possible_truncation, reason = "other pointer widths do not compile")]
+pub(crate) const fn index(count: u64) -> usize {
+    count as usize
+}

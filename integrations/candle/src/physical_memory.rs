@@ -1,16 +1,13 @@
 //! Physical memory that gives itself back.
 
-use crate::cuda_ffi::MemGenericAllocationHandle;
-use crate::device::of_candle;
-use crate::error::Result;
-use candle_core::Device;
-use std::ops::Deref;
+use crate::cuda_ffi::{self, AllocationProp, MemGenericAllocationHandle};
+use crate::device::{Device, ordinal_of};
+use crate::error::{Result, VmmError};
 
 /// Physical memory of a device. Dropping it gives back its reference; what is mapped lives on.
 ///
 /// ```no_run
-/// use candle_core::Device;
-/// use candle_cuda_vmm::PhysicalMemoryHandle;
+/// use candle_cuda_vmm::{Device, PhysicalMemoryHandle};
 ///
 /// # fn main() -> candle_cuda_vmm::Result<()> {
 /// let device = Device::new_cuda(0)?;
@@ -20,17 +17,28 @@ use std::ops::Deref;
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct PhysicalMemoryHandle(millpond_elastic::PhysicalMemoryHandle);
+pub struct PhysicalMemoryHandle {
+    handle: MemGenericAllocationHandle,
+    size: usize,
+    device_ordinal: i32,
+}
 
 impl PhysicalMemoryHandle {
     /// Makes memory.
     ///
     /// # Errors
-    /// A device without CUDA; a size that is 0 or not a multiple of the recommended granularity; what
-    /// the driver answers.
+    /// A device without CUDA; a size that is 0 or not a multiple of the recommended granularity; what the driver
+    /// answers.
     pub fn new(size: usize, device: &Device) -> Result<Self> {
-        let (_, engine) = of_candle(device)?;
-        Ok(Self(millpond_elastic::PhysicalMemoryHandle::new(size, &engine)?))
+        let device_ordinal = ordinal_of(device)?;
+        let required = cuda_ffi::get_recommended_granularity(device_ordinal)?;
+        if size == 0 || !size.is_multiple_of(required) {
+            return Err(VmmError::InvalidAlignment { actual: size, required });
+        }
+        // SAFETY: this value owns the handle, and its drop gives it back.
+        let handle =
+            unsafe { cuda_ffi::mem_create(size, &AllocationProp::device(device_ordinal)) }?;
+        Ok(Self { handle, size, device_ordinal })
     }
 
     /// Takes a handle over.
@@ -43,26 +51,41 @@ impl PhysicalMemoryHandle {
         size: usize,
         device_ordinal: i32,
     ) -> Self {
-        // SAFETY: as for the caller.
-        let handle = unsafe {
-            millpond_elastic::PhysicalMemoryHandle::from_raw(handle, size, device_ordinal)
-        };
-        Self(handle)
+        Self { handle, size, device_ordinal }
     }
 
-    /// The raw handle, which is the caller's from now on:
-    /// [`mem_release`](crate::cuda_ffi::mem_release) gives it back.
+    /// Its size.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The device that it lies on.
+    #[must_use]
+    pub fn device_ordinal(&self) -> i32 {
+        self.device_ordinal
+    }
+
+    /// The raw handle, which stays this value's.
+    #[must_use]
+    pub fn as_raw(&self) -> MemGenericAllocationHandle {
+        self.handle
+    }
+
+    /// The raw handle, which is the caller's from now on: [`cuda_ffi::mem_release`] gives it back.
     #[must_use]
     pub fn into_raw(self) -> MemGenericAllocationHandle {
-        self.0.into_raw()
+        let handle = self.handle;
+        std::mem::forget(self);
+        handle
     }
 }
 
-/// Its size, its device and its raw handle are those of the engine's.
-impl Deref for PhysicalMemoryHandle {
-    type Target = millpond_elastic::PhysicalMemoryHandle;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
+impl Drop for PhysicalMemoryHandle {
+    fn drop(&mut self) {
+        // SAFETY: the reference is ours, and this happens once.
+        let released = unsafe { cuda_ffi::mem_release(self.handle) };
+        // At the end of a process the driver is gone first; nobody is left to tell.
+        drop(released);
     }
 }

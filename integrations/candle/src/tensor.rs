@@ -1,13 +1,12 @@
 //! A part of a pool as a tensor.
 
 use crate::error::{Result, VmmError};
-use crate::frees;
-use crate::shape;
+use crate::virtual_memory::VirtualMemoryPool;
+use crate::{frees, index, shape};
 use candle_core::cuda_backend::CudaStorageSlice;
 use candle_core::cuda_backend::cudarc::driver::CudaStream;
 use candle_core::op::BackpropOp;
 use candle_core::{CudaDevice, CudaStorage, DType, Shape, Storage, Tensor};
-use millpond_elastic::VirtualMemoryPool;
 use std::sync::{Arc, Weak};
 
 /// The driver's names for its streams that nobody makes or destroys: none, the legacy one and that
@@ -112,10 +111,4 @@ fn slice(
         };
     }
     Ok(of!(U8, U32, I16, I32, I64, BF16, F16, F32, F64, F8E4M3, F8E8M0))
-}
-
-/// Addresses are `u64` for the driver, and the same width on every target that it has.
-#[expect(clippy::cast_possible_truncation, reason = "the engine compiles for 64 bits only")]
-fn index(count: u64) -> usize {
-    count as usize
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use millpond_cuda::{Context, Event, MappedRange};
-use millpond_elastic::{Ahead, Cache, CudaPages, Geometry, Stats};
+use millpond_elastic::{Ahead, Cache, CapChange, CudaPages, Geometry, Stats};
 use millpond_wire::message::{CacheOpen, ReplyBody, RequestBody};
 use millpond_wire::{CacheId, GpuUuid, GroupName, TensorName};
 
@@ -40,7 +40,8 @@ const CLOSING: Duration = Duration::from_secs(2);
 /// A range of addresses of this process that never moves, with pages that come and go. Cheap to
 /// clone; all threads may use all clones. With the last one everything is given back.
 ///
-/// What is not committed must not be touched: a kernel that does so faults, and the context is lost.
+/// What is not committed must not be touched: a kernel that does so faults, and the context is lost. A
+/// [null page](ReserveSpec::null_page) makes it harmless.
 #[derive(Clone)]
 pub struct ElasticCache {
     shared: Arc<Shared>,
@@ -96,8 +97,11 @@ impl ElasticCache {
             min_bytes: spec.min_bytes,
             weight: spec.weight,
         };
-        let pages = CudaPages::reserve(&context, &geometry)?;
-        let pages = GroupPages::new(pages, elastic.limited.then_some(waiter));
+        let waiter = elastic.limited.then_some(waiter);
+        let pages = match spec.null_page {
+            true => GroupPages::with_null_page(&context, &geometry, waiter, &credit)?,
+            false => GroupPages::new(CudaPages::reserve(&context, &geometry)?, waiter),
+        };
         let marks = match elastic.limited {
             // What the driver refuses there is waited for, and nobody waits for pages made ahead.
             true => millpond_elastic::Marks::NONE,
@@ -298,6 +302,21 @@ impl ElasticCache {
         let trimmed = self.engine().trim(bytes)?;
         self.shared.surrender();
         Ok(trimmed.bytes)
+    }
+
+    /// Sets what the cache may hold of the group's budget. Idle pages above the cap go back at once, others
+    /// when no block uses them. Growth above the cap waits for the cache's own idle pages, and is refused
+    /// without them. `u64::MAX` is no cap.
+    ///
+    /// Revisions begin with 1 and grow with each change: a cap with an older one is
+    /// [`CapChange::Stale`]. A repeat of the cap in force says how much is still above it.
+    ///
+    /// # Errors
+    /// What the driver answers. The cap is in force.
+    pub fn set_cap(&self, bytes: u64, revision: u64) -> Result<CapChange> {
+        let change = self.engine().set_cap(bytes, revision)?;
+        self.shared.surrender();
+        Ok(change)
     }
 
     /// What rows with committed blocks take.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use millpond_cuda::{Allocation, Event};
-use millpond_elastic::{CudaPages, PageDriver, PageError};
+use millpond_cuda::{Allocation, Context, Event};
+use millpond_elastic::{Credit, CudaPages, ElasticError, Geometry, PageDriver, PageError, Why};
 
+use super::credit::GroupCredit;
 use super::waiter::Waiter;
 
 /// Pages of a cache. In a program that runs under a limit, the driver itself refuses memory beyond it;
@@ -14,11 +15,41 @@ pub struct GroupPages {
     pages: CudaPages,
     /// There in a program that is limited itself.
     waiter: Option<Arc<Waiter>>,
+    /// Dropped after the pages.
+    _null: Option<Arc<PaidNull>>,
+}
+
+/// The credit for a null page.
+#[derive(Debug)]
+struct PaidNull {
+    credit: Arc<GroupCredit>,
+    bytes: u64,
+}
+
+impl Drop for PaidNull {
+    fn drop(&mut self) {
+        self.credit.give(self.bytes);
+    }
 }
 
 impl GroupPages {
     pub(super) fn new(pages: CudaPages, waiter: Option<Arc<Waiter>>) -> Self {
-        Self { pages, waiter }
+        Self { pages, waiter, _null: None }
+    }
+
+    /// Pages with a null page, which is paid for first. Nobody is waited for: the pond does not know the
+    /// cache yet.
+    pub(super) fn with_null_page(
+        context: &Context,
+        geometry: &Geometry,
+        waiter: Option<Arc<Waiter>>,
+        credit: &Arc<GroupCredit>,
+    ) -> crate::Result<Self> {
+        let bytes = geometry.granule();
+        credit.take(bytes, Why::Ahead).map_err(ElasticError::from)?;
+        let null = PaidNull { credit: Arc::clone(credit), bytes };
+        let pages = CudaPages::reserve_with_null_page(context, geometry)?;
+        Ok(Self { pages, waiter, _null: Some(Arc::new(null)) })
     }
 
     /// The pages themselves.

@@ -30,6 +30,7 @@ pub struct ReserveSpec {
     pub(super) device: Option<GpuUuid>,
     pub(super) wait: Duration,
     ahead: Option<(u64, u64)>,
+    pub(super) null_page: bool,
 }
 
 impl ReserveSpec {
@@ -48,6 +49,7 @@ impl ReserveSpec {
             device: None,
             wait: WAIT,
             ahead: None,
+            null_page: false,
         }
     }
 
@@ -121,6 +123,18 @@ impl ReserveSpec {
     #[must_use]
     pub fn ahead(mut self, low: u64, high: u64) -> Self {
         self.ahead = Some((low, high));
+        self
+    }
+
+    /// Has every address without a page of its own lead to one page, the null page, so that warm-up, padding
+    /// and graphs may read and write blocks that are not committed. What is read there is undefined. The null
+    /// page costs one granule of the budget. Off by default.
+    ///
+    /// In the exchange of the null page for a page, and back, an address has no page for a moment: work that
+    /// runs then must not touch it. A commit that makes pages waits for the device first.
+    #[must_use]
+    pub fn null_page(mut self, null_page: bool) -> Self {
+        self.null_page = null_page;
         self
     }
 

@@ -281,6 +281,7 @@ impl Error {
                 ElasticError::NeverFits { .. }
                 | ElasticError::AfterFreeing { .. }
                 | ElasticError::OverBudget { .. }
+                | ElasticError::OverCap { .. }
                 | ElasticError::CardFull { .. } => ErrorKind::GpuFull,
                 ElasticError::InUse(_) => ErrorKind::InUse,
                 ElasticError::Driver(_) => ErrorKind::Driver,

@@ -149,6 +149,9 @@ fn elastic_hint(error: &ElasticError) -> Option<String> {
         ElasticError::AfterFreeing { .. } | ElasticError::OverBudget { .. } => {
             "`millpond elastic ls` shows which caches hold the rest".to_owned()
         }
+        ElasticError::OverCap { .. } => {
+            "uncommit blocks of this cache, or raise its cap with `set_cap`".to_owned()
+        }
         ElasticError::CardFull { .. } => {
             "`millpond status` and `nvidia-smi` show who holds the card's memory".to_owned()
         }

@@ -9,6 +9,7 @@
 )]
 
 mod ahead;
+mod cap;
 mod machine;
 mod model;
 mod mutations;

@@ -1,7 +1,7 @@
 //! What the table of blocks promises.
 
 use crate::model::{Card, GRANULE, ModelCache, cache};
-use millpond_elastic::{ElasticError, Geometry, Marks, User};
+use millpond_elastic::{ElasticError, Geometry, Marks, Occupancy, User};
 
 const BLOCKS: u32 = 4;
 
@@ -136,4 +136,27 @@ fn many_fences_are_asked_for_and_forgotten() {
     let settles = one.stats().calls.settle;
     assert_eq!(one.trim(1).unwrap().bytes, 2 * GRANULE);
     assert!(one.stats().calls.settle <= settles + 1);
+}
+
+#[test]
+fn a_table_says_which_pages_are_nearly_empty() {
+    let card = Card::new();
+    // Three and a half blocks in a page: blocks 3 and 7 lie in two.
+    let geometry = Geometry::new(10, GRANULE / 7 * 2, 2, GRANULE).unwrap();
+    let one = cache(&card, geometry.with_largest_handle(GRANULE), Marks::NONE);
+    let table = one.blocks().unwrap();
+    assert_eq!(table.occupancy(), []);
+    let blocks = table.take(10).unwrap();
+    let full =
+        |blocks: std::ops::Range<u32>, taken| Occupancy { blocks, taken, bytes: 2 * GRANULE };
+    assert_eq!(table.occupancy(), [full(7..10, 3), full(0..4, 4), full(3..8, 5)]);
+    table.give(&blocks[4..7], None).unwrap();
+    let emptiest = table.occupancy().remove(0);
+    assert_eq!(emptiest, full(3..8, 2));
+    // What is evicted from it frees the page.
+    table.give(&[3, 7], None).unwrap();
+    assert_eq!(one.idle_bytes(), emptiest.bytes);
+    assert_eq!(table.occupancy()[0].taken, 0);
+    one.trim_all().unwrap();
+    assert_eq!(table.occupancy(), [full(7..10, 2), full(0..4, 3)]);
 }

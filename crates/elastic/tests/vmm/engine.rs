@@ -1,30 +1,18 @@
-//! The surface of `candle-cuda-vmm`: its programs compile with the import of `Device` changed, and
-//! where it fails this crate does not. One body for both drivers.
+//! Where `candle-cuda-vmm` fails, this crate does not; and what it has besides.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
-
-mod common;
-
+use crate::common::{again, assert_passed, free, on_device};
+use crate::{MIB, PAGE, pool};
 use candle_cuda_vmm::cuda_ffi::{self, AllocationProp, MemoryLocationType};
 use candle_cuda_vmm::{
     AccessFlags, Device, GlobalMemoryStats, MemoryStats, PhysicalMemoryHandle, SharedMemoryPool,
     VirtualAddressRange, VirtualMemoryPool, VmmError, map_memory, set_memory_access, unmap_memory,
 };
-use common::{again, assert_passed, free, on_device};
 use millpond_cuda::{Context, Stream, TouchKernel};
-use millpond_elastic as candle_cuda_vmm;
 use std::time::Duration;
-
-const MIB: usize = 1024 * 1024;
-const PAGE: usize = 2 * MIB;
-
-fn pool(pages: usize) -> VirtualMemoryPool {
-    VirtualMemoryPool::new(pages * PAGE, PAGE, Device::new_cuda(0).unwrap()).unwrap()
-}
 
 #[test]
 fn pages_come_and_go_as_allocated() {
-    on_device("pages_come_and_go_as_allocated", |context| {
+    on_device("engine::pages_come_and_go_as_allocated", |context| {
         let mut pool = pool(64);
         assert_eq!((pool.capacity(), pool.page_size()), (64 * PAGE, PAGE));
         let base = pool.base_address();
@@ -55,7 +43,7 @@ fn pages_come_and_go_as_allocated() {
 
 #[test]
 fn a_second_allocation_of_a_model_finds_its_place() {
-    on_device("a_second_allocation_of_a_model_finds_its_place", |_| {
+    on_device("engine::a_second_allocation_of_a_model_finds_its_place", |_| {
         let mut shared = SharedMemoryPool::new(40 * PAGE, Device::new_cuda(0).unwrap()).unwrap();
         shared.register_model("llama", 64 * PAGE).unwrap();
         shared.register_model("gpt", 16 * PAGE).unwrap();
@@ -91,12 +79,11 @@ fn a_second_allocation_of_a_model_finds_its_place() {
 
 #[test]
 fn wrong_pools_and_models_are_typed_errors() {
-    on_device("wrong_pools_and_models_are_typed_errors", |_| {
+    on_device("engine::wrong_pools_and_models_are_typed_errors", |_| {
         let device = Device::new_cuda(0).unwrap();
         let new =
             |capacity, page| VirtualMemoryPool::new(capacity, page, device.clone()).unwrap_err();
         assert!(matches!(new(0, PAGE), VmmError::InvalidAlignment { actual: 0, .. }));
-        assert!(matches!(new(PAGE + 1, PAGE), VmmError::InvalidAlignment { required: PAGE, .. }));
         let huge = 1 << 48;
         assert!(
             matches!(new(huge, PAGE), VmmError::OutOfVirtualMemory { requested, .. } if requested == huge)
@@ -109,7 +96,6 @@ fn wrong_pools_and_models_are_typed_errors() {
         shared.register_model("one", 4 * PAGE).unwrap();
         let twice = shared.register_model("one", 4 * PAGE);
         assert!(matches!(twice, Err(VmmError::ModelAlreadyExists(name)) if name == "one"));
-        assert!(shared.register_model("odd", PAGE + 1).is_err());
         let unknown =
             |error: VmmError| matches!(error, VmmError::ModelNotFound(name) if name == "two");
         assert!(unknown(shared.allocate_for_model("two", 1).unwrap_err()));
@@ -127,7 +113,7 @@ fn wrong_pools_and_models_are_typed_errors() {
 
 #[test]
 fn wrong_parts_of_a_pool_are_typed_errors_and_change_nothing() {
-    on_device("wrong_parts_of_a_pool_are_typed_errors_and_change_nothing", |_| {
+    on_device("engine::wrong_parts_of_a_pool_are_typed_errors_and_change_nothing", |_| {
         let mut pool = pool(8);
         pool.allocate(PAGE, 2 * PAGE).unwrap();
         let outside =
@@ -150,7 +136,7 @@ fn wrong_parts_of_a_pool_are_typed_errors_and_change_nothing() {
 
 #[test]
 fn an_allocation_that_fails_half_way_leaves_nothing() {
-    on_device("an_allocation_that_fails_half_way_leaves_nothing", |context| {
+    on_device("engine::an_allocation_that_fails_half_way_leaves_nothing", |context| {
         let page = 64 * MIB;
         let total = usize::try_from(context.device().total_bytes()).unwrap();
         let capacity = total.next_multiple_of(page) + page;
@@ -168,7 +154,7 @@ fn an_allocation_that_fails_half_way_leaves_nothing() {
 
 #[test]
 fn freeing_waits_for_the_device() {
-    on_device("freeing_waits_for_the_device", |context| {
+    on_device("engine::freeing_waits_for_the_device", |context| {
         let mut pool = pool(4);
         pool.allocate(0, 2 * PAGE).unwrap();
         let kernel = TouchKernel::load(context).unwrap();
@@ -187,28 +173,21 @@ fn freeing_waits_for_the_device() {
 }
 
 #[test]
-fn holes_are_fragmentation_and_empty_space_is_not() {
-    on_device("holes_are_fragmentation_and_empty_space_is_not", |_| {
+fn compacting_gives_idle_pages_back() {
+    on_device("engine::compacting_gives_idle_pages_back", |_| {
         let mut pool = pool(64);
-        let ratio = |pool: &VirtualMemoryPool| pool.stats().fragmentation_ratio;
-        assert!(ratio(&pool).abs() < f32::EPSILON);
-        for page in 0..4 {
-            pool.allocate(page * PAGE, PAGE).unwrap();
-        }
-        assert!(ratio(&pool).abs() < f32::EPSILON);
-        pool.deallocate(PAGE, 2 * PAGE).unwrap();
-        assert!((ratio(&pool) - 0.5).abs() < f32::EPSILON);
-        assert_eq!(pool.compact().unwrap(), 0, "what is freed is given back already");
+        pool.allocate(0, 2 * PAGE).unwrap();
         // What was prepared and given up is idle.
         drop(pool.cache().prepare(10..13).unwrap());
         assert_eq!(pool.physical_memory_usage(), 5 * PAGE);
-        assert_eq!(pool.compact().unwrap(), 3 * PAGE);
+        pool.compact().unwrap();
+        assert_eq!(pool.physical_memory_usage(), 2 * PAGE);
     });
 }
 
 #[test]
 fn raw_memory_is_mapped_and_dropped_in_any_order() {
-    on_device("raw_memory_is_mapped_and_dropped_in_any_order", |context| {
+    on_device("engine::raw_memory_is_mapped_and_dropped_in_any_order", |context| {
         let device = Device::new_cuda(0).unwrap();
         let before = free(context);
         for range_first in [true, false] {
@@ -239,7 +218,7 @@ fn raw_memory_is_mapped_and_dropped_in_any_order() {
 
 #[test]
 fn raw_mistakes_are_typed_errors() {
-    on_device("raw_mistakes_are_typed_errors", |_| {
+    on_device("engine::raw_mistakes_are_typed_errors", |_| {
         let device = Device::new_cuda(0).unwrap();
         let range = VirtualAddressRange::new(2 * PAGE, PAGE).unwrap();
         let memory = PhysicalMemoryHandle::new(PAGE, &device).unwrap();
@@ -263,7 +242,7 @@ fn raw_mistakes_are_typed_errors() {
 
 #[test]
 fn granularities_and_properties_are_as_told() {
-    on_device("granularities_and_properties_are_as_told", |_| {
+    on_device("engine::granularities_and_properties_are_as_told", |_| {
         assert!(candle_cuda_vmm::is_vmm_supported());
         let least = cuda_ffi::get_minimum_granularity(0).unwrap();
         assert!(cuda_ffi::get_recommended_granularity(0).unwrap() >= least);
@@ -282,7 +261,7 @@ fn without_a_driver_nothing_panics() {
     const ROLE: &str = "MILLPOND_ELASTIC_WITHOUT_DRIVER";
     if std::env::var_os(ROLE).is_none() {
         let variables = [("MILLPOND_DRIVER", "/nowhere/libcuda.so"), (ROLE, "1")];
-        assert_passed(&again("without_a_driver_nothing_panics", &variables));
+        assert_passed(&again("engine::without_a_driver_nothing_panics", &variables));
         return;
     }
     assert!(!candle_cuda_vmm::is_vmm_supported());
@@ -297,7 +276,7 @@ fn without_a_driver_nothing_panics() {
 
 #[test]
 fn a_pool_lives_in_the_context_that_it_is_given() {
-    on_device("a_pool_lives_in_the_context_that_it_is_given", |context: &Context| {
+    on_device("engine::a_pool_lives_in_the_context_that_it_is_given", |context: &Context| {
         let device = Device::from_context(context.clone()).unwrap();
         assert_eq!(&device.context().unwrap(), context);
         let mut pool = VirtualMemoryPool::new(4 * PAGE, PAGE, device.clone()).unwrap();
