@@ -27,8 +27,8 @@ pub fn millpond() -> &'static Path {
 pub fn pondtool() -> &'static Path {
     static FOUND: OnceLock<PathBuf> = OnceLock::new();
     FOUND.get_or_init(|| {
-        let beside_millpond = || Some(millpond().with_file_name("pondtool")).filter(|p| p.exists());
-        let found = named("PONDTOOL").or_else(|| beside("pondtool")).or_else(beside_millpond);
+        let found = named("PONDTOOL").or_else(|| beside("pondtool"));
+        let found = found.or_else(|| beside_named("pondtool"));
         found.expect("PONDTOOL names the pondtool program")
     })
 }
@@ -43,7 +43,7 @@ pub fn tenant() -> &'static Path {
     FOUND.get_or_init(|| named("TENANT").unwrap_or_else(|| built("millpond-tenant", "tenant")))
 }
 
-/// The companion `millpond-web`, which cargo builds beside `millpond`.
+/// The companion `millpond-web`: beside `millpond`, or where cargo builds it.
 ///
 /// # Panics
 /// If it cannot be built.
@@ -91,7 +91,7 @@ pub fn soft_libraries() -> [PathBuf; 2] {
 }
 
 fn built(package: &str, file: &str) -> PathBuf {
-    if let Some(found) = beside(file) {
+    if let Some(found) = beside(file).or_else(|| beside_named(file)) {
         return found;
     }
     let profile: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
@@ -125,6 +125,12 @@ fn beside(name: &str) -> Option<PathBuf> {
     let me = std::env::current_exe().ok()?;
     let folders = me.ancestors().skip(1).take(2);
     folders.map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// A file in the folder of the program that `MILLPOND_BIN` names: a bundle has all of them in one.
+fn beside_named(name: &str) -> Option<PathBuf> {
+    let millpond = named("MILLPOND_BIN")?;
+    Some(millpond.with_file_name(name)).filter(|path| path.is_file())
 }
 
 /// A copy of a program, made by another process: a descriptor for writing that a thread's child has at

@@ -13,6 +13,9 @@ use crate::words::{
     audience, dtype, mode, transport,
 };
 
+/// The value of `ephemeral` for a tensor that ends with its last lease.
+const ENDS_WITH_LEASES: u32 = 2;
+
 /// The most dimensions of a tensor.
 pub const MILLPOND_MAX_DIMENSIONS: usize = 16;
 /// Bytes of a name with the zero byte at its end.
@@ -38,7 +41,7 @@ pub struct millpond_tensor_spec {
     pub transport: TransportNumber,
     /// 1: filled with zeroes, and so ready at once.
     pub zero: u32,
-    /// 1: ends with this process instead of when it is deleted.
+    /// 1: ends with this process instead of when it is deleted; 2: already with its last lease.
     pub ephemeral: u32,
     /// No new readers after so long from its creation; zero for no such end.
     pub ttl_ms: u64,
@@ -177,11 +180,19 @@ impl millpond_tensor_spec {
         Ok(dims.to_vec())
     }
 
+    fn is_ephemeral(&self) -> Answer<bool> {
+        match self.ephemeral {
+            ENDS_WITH_LEASES => Ok(true),
+            number => flag(number, "ephemeral"),
+        }
+    }
+
     fn life(&self) -> Life {
         let set = |number| (number != 0).then_some(number);
+        let at_once = (self.ephemeral == ENDS_WITH_LEASES).then_some(0);
         Life {
             ttl_ms: set(self.ttl_ms),
-            linger_ms: set(self.linger_ms),
+            linger_ms: set(self.linger_ms).or(at_once),
             accesses: set(self.max_accesses),
         }
     }
@@ -218,7 +229,7 @@ impl millpond_tensor_spec {
             .share(audience(self.audience)?)
             .transport(transport(self.transport)?)
             .zero(flag(self.zero, "zero")?)
-            .ephemeral(flag(self.ephemeral, "ephemeral")?)
+            .ephemeral(self.is_ephemeral()?)
             .life(self.life()))
     }
 

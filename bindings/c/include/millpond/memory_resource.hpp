@@ -62,7 +62,7 @@ public:
                                           "tensors are aligned to 256 bytes: ask for a power of two up to that")));
         }
         // Nobody can find it by name: it goes with its last lease.
-        auto made = shared_->from.try_create(spec(bytes).gpu(shared_->gpu).ephemeral().linger(std::chrono::milliseconds(1)));
+        auto made = shared_->from.try_create(spec(bytes).gpu(shared_->gpu).while_leased());
         if (!made) detail::raise(bad_alloc(made.error()));
         void *at = made->data<void>();
         const std::lock_guard<std::mutex> guard(shared_->lock);

@@ -741,7 +741,7 @@ typedef struct millpond_tensor_spec {
     millpond_transport transport;
     /** 1: filled with zeroes, and so ready at once. */
     uint32_t zero;
-    /** 1: ends with this process instead of when it is deleted. */
+    /** 1: ends with this process instead of when it is deleted; 2: already with its last lease. */
     uint32_t ephemeral;
     /** No new readers after so long from its creation; zero for no such end. */
     uint64_t ttl_ms;

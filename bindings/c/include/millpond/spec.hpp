@@ -47,6 +47,8 @@ public:
     spec &zero(bool wanted = true) & { return zero_ = wanted, *this; }
     /// Ends with this process instead of when it is removed.
     spec &ephemeral(bool wanted = true) & { return ephemeral_ = wanted, *this; }
+    /// Ends with its last lease, and with this process.
+    spec &while_leased() & { return ephemeral_ = 2, *this; }
     /// For `pond::put` alone: takes the place of a tensor that has this name.
     spec &replace(bool wanted = true) & { return replace_ = wanted, *this; }
     spec &share(audience with) & { return audience_ = with, *this; }
@@ -59,6 +61,7 @@ public:
     spec &&max_accesses(std::uint64_t count) && { return std::move(max_accesses(count)); }
     spec &&zero(bool wanted = true) && { return std::move(zero(wanted)); }
     spec &&ephemeral(bool wanted = true) && { return std::move(ephemeral(wanted)); }
+    spec &&while_leased() && { return std::move(while_leased()); }
     spec &&replace(bool wanted = true) && { return std::move(replace(wanted)); }
     spec &&share(audience with) && { return std::move(share(with)); }
     spec &&transport(millpond::transport how) && { return std::move(transport(how)); }
@@ -98,7 +101,8 @@ private:
     millpond::dtype dtype_;
     audience audience_ = audience::user;
     millpond::transport transport_ = millpond::transport::vmm;
-    bool zero_ = false, ephemeral_ = false, replace_ = false, publish_ = false;
+    std::uint32_t ephemeral_ = 0;
+    bool zero_ = false, replace_ = false, publish_ = false;
 };
 
 /// How a pond is connected to. The defaults are those of every client.

@@ -110,8 +110,16 @@ pub mod constants {
     pub const NVML_TEMPERATURE_GPU: u32 = 0;
     /// `CU_MEM_ALLOCATION_TYPE_PINNED`.
     pub const ALLOCATION_PINNED: u32 = 1;
+    /// `CU_MEM_ALLOCATION_TYPE_MANAGED`.
+    pub const ALLOCATION_MANAGED: u32 = 2;
+    /// `CU_MEM_LOCATION_TYPE_NONE`.
+    pub const LOCATION_NONE: u32 = 0;
     /// `CU_MEM_LOCATION_TYPE_DEVICE`.
     pub const LOCATION_DEVICE: u32 = 1;
+    /// `CU_MEM_LOCATION_TYPE_HOST`.
+    pub const LOCATION_HOST: u32 = 2;
+    /// `CU_MEM_LOCATION_TYPE_HOST_NUMA`.
+    pub const LOCATION_HOST_NUMA: u32 = 3;
     /// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
     pub const HANDLE_POSIX_FD: u32 = 1;
     /// `CU_MEM_HANDLE_TYPE_FABRIC`.

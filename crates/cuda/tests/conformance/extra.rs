@@ -6,7 +6,7 @@
 use crate::support::driver;
 use millpond_cuda::sys::*;
 use millpond_cuda::{Driver, Nvml};
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 
 macro_rules! functions {
     ($(#[$about:meta])* $functions:ident of $library:ty => $status:ty; $($name:ident($($arg:ident: $type:ty),* $(,)?);)*) => {

@@ -1,7 +1,7 @@
 //! Pitched and managed memory.
 
 use crate::alone::alone;
-use crate::extra::Extra;
+use crate::extra::{Extra, need};
 use crate::support::{Gpu, MIB, invalid, is_soft, observe, observe_text, skip};
 use millpond_cuda::sys::{Status, constants};
 use millpond_cuda::{Stream, result};
@@ -152,4 +152,40 @@ fn advice_is_taken_for_managed_memory_only() {
         assert_ne!(other, Status::SUCCESS);
         result::linear::free(table, address).unwrap();
     }
+}
+
+#[test]
+fn a_range_of_managed_memory_tells_what_was_advised() {
+    alone!(keeps: kept());
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let extra = Extra::find();
+    let advise = need!(extra, cuMemAdvise_v2);
+    let ask = need!(extra, cuMemRangeGetAttribute);
+    let _bound = context.bind().unwrap();
+    let table = gpu.driver.table();
+    let (half, bytes) = (2 << 20, 4 << 20);
+    let address = result::linear::alloc_managed(table, bytes, constants::ATTACH_GLOBAL).unwrap();
+    let ordinal = gpu.device.ordinal();
+    let device = u64::from(constants::LOCATION_DEVICE) | (u64::from(ordinal.cast_unsigned()) << 32);
+    let (read_mostly, prefer, accessed_by) = (1, 3, 5);
+    let told = |attribute: u32, count: usize| {
+        let mut value = -77_i32;
+        // SAFETY: every attribute that is asked for is one number.
+        let answer = unsafe { ask((&raw mut value).cast(), 4, attribute, address, count) };
+        assert_eq!(answer, Status::SUCCESS);
+        value
+    };
+    let (no_device, asked_read_mostly, asked_preferred, asked_accessed) = (-2, 1, 2, 3);
+    assert_eq!((told(asked_read_mostly, bytes), told(asked_preferred, bytes)), (0, no_device));
+    // SAFETY: the ranges are managed memory of this process.
+    unsafe {
+        assert_eq!(advise(address, half, read_mostly, device), Status::SUCCESS);
+        assert_eq!(advise(address, bytes, prefer, device), Status::SUCCESS);
+        assert_eq!(advise(address, bytes, accessed_by, device), Status::SUCCESS);
+    }
+    assert_eq!((told(asked_read_mostly, half), told(asked_read_mostly, bytes)), (1, 0));
+    assert_eq!((told(asked_preferred, bytes), told(asked_accessed, bytes)), (ordinal, ordinal));
+    // SAFETY: no work uses it.
+    unsafe { result::linear::free(table, address) }.unwrap();
 }

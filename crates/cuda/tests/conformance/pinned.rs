@@ -1,5 +1,6 @@
 //! Pinned host memory and copies that run beside the host.
 
+use crate::extra::{Extra, need};
 use crate::support::{Gpu, MIB, pattern, read, status};
 use millpond_cuda::sys::{Status, constants};
 use millpond_cuda::{HostPages, PinnedBuffer, Stream, result};
@@ -182,4 +183,26 @@ fn ordinary_memory_can_be_pinned_for_a_while() {
         );
     }
     assert_eq!(read(&device)[bytes - 1..=bytes], [7, 0]);
+}
+
+#[test]
+fn fills_reach_pinned_memory_in_every_width() {
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let stream = Stream::new(&context).unwrap();
+    let mut buffer = PinnedBuffer::new(&context, 4096).unwrap();
+    let _bound = context.bind().unwrap();
+    let table = gpu.driver.table();
+    let fill = need!(Extra::find(), cuMemsetD16Async);
+    let at = u64::try_from(buffer.as_mut_ptr().expose_provenance()).unwrap();
+    // SAFETY: the ranges lie inside the buffer, which stays until the stream is done.
+    unsafe {
+        result::copy::fill_u8_async(table, at, 7, 8, stream.raw()).unwrap();
+        assert_eq!(fill(at + 8, 0x0201, 4, stream.raw()), Status::SUCCESS);
+        result::copy::fill_u32_async(table, at + 16, 0x0605_0403, 2, stream.raw()).unwrap();
+    }
+    stream.synchronize().unwrap();
+    assert_eq!(buffer[..8], [7; 8]);
+    assert_eq!(buffer[8..16], [1, 2, 1, 2, 1, 2, 1, 2]);
+    assert_eq!(buffer[16..24], [3, 4, 5, 6, 3, 4, 5, 6]);
 }

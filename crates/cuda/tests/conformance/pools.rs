@@ -4,7 +4,7 @@
 
 use crate::alone::alone;
 use crate::child::{Child, Peer};
-use crate::support::{Gpu, MIB, invalid, is_soft, observe, observe_text, refused, status};
+use crate::support::{Gpu, MIB, invalid, is_soft, observe, observe_text, refused, skip, status};
 use millpond_cuda::sys::{CUmemLocation, CUstream, PoolProperties, Status, constants};
 use millpond_cuda::{
     Context, DevicePtr, Event, LinearMemory, MemoryPool, Stream, StreamBuffer, result,
@@ -469,4 +469,76 @@ fn memory_of_a_stream_is_freed_once_and_reused_in_its_order() {
     drop(second);
     stream.synchronize().unwrap();
     assert_eq!(pool.used_bytes().unwrap(), used);
+}
+
+/// A pool of host or managed memory, or `None` where the driver has none.
+fn pool_outside(gpu: &Gpu, what: &str, wanted: &PoolProperties) -> Option<MemoryPool> {
+    let pool = MemoryPool::with_properties(&gpu.device, wanted);
+    observe(&format!("a pool of {what} memory"), &pool);
+    if pool.is_err() {
+        skip(&format!("this driver has no pools of {what} memory"));
+    }
+    pool.ok()
+}
+
+#[test]
+fn pools_of_host_and_managed_memory_are_open_to_host_and_device() {
+    alone!();
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let stream = Stream::new(&context).unwrap();
+    let device = PoolProperties::of_device(gpu.device.ordinal());
+    let numa =
+        PoolProperties { location_kind: constants::LOCATION_HOST_NUMA, location_id: 0, ..device };
+    let managed = PoolProperties { kind: constants::ALLOCATION_MANAGED, ..device };
+    // `CU_MEMORYTYPE_HOST` and `_DEVICE`; whether it is managed.
+    for (what, wanted, memory_type, is_managed) in
+        [("host", numa, Some(1), 0_u8), ("managed", managed, None, 1)]
+    {
+        let Some(pool) = pool_outside(&gpu, what, &wanted) else { continue };
+        let (first, second) =
+            (pool.alloc(MIB, &stream).unwrap(), pool.alloc(MIB, &stream).unwrap());
+        fill(&gpu, first, 4096, 5, stream.raw());
+        stream.synchronize().unwrap();
+        let host = |at: DevicePtr| {
+            std::ptr::with_exposed_provenance_mut::<u8>(usize::try_from(at.0).unwrap())
+        };
+        let _bound = context.bind().unwrap();
+        let table = gpu.driver.table();
+        let (mut told, mut says_managed) = (0_u32, 7_u8);
+        // SAFETY: the host may use this memory while no work does; the attributes have these types.
+        unsafe {
+            assert_eq!(host(first).add(4095).read_volatile(), 5, "{what}");
+            host(second).write_volatile(9);
+            let attribute = table.cuPointerGetAttribute;
+            assert!(attribute((&raw mut told).cast(), 2, first.0).is_success());
+            assert!(attribute((&raw mut says_managed).cast(), 8, first.0).is_success());
+        }
+        observe_text(&format!("memory type of a pool of {what} memory"), told);
+        assert!(memory_type.is_none_or(|expected| expected == told), "{what}: {told}");
+        assert_eq!(says_managed, is_managed, "{what}");
+        assert_eq!(first_byte(&gpu, second), 9, "{what}");
+        free(&gpu, first, &stream);
+        free(&gpu, second, &stream);
+        stream.synchronize().unwrap();
+    }
+}
+
+#[test]
+fn a_pool_of_host_memory_takes_none_of_the_card() {
+    alone!();
+    let gpu = Gpu::take();
+    let stream = Stream::new(&gpu.context()).unwrap();
+    let before = gpu.free_bytes();
+    let wanted = PoolProperties {
+        location_kind: constants::LOCATION_HOST_NUMA,
+        location_id: 0,
+        ..PoolProperties::of_device(gpu.device.ordinal())
+    };
+    let Some(pool) = pool_outside(&gpu, "host", &wanted) else { return };
+    let pointer = pool.alloc(64 * MIB, &stream).unwrap();
+    gpu.assert_taken(before, 0);
+    assert!(reserved(&pool) >= 64 * MIB);
+    free(&gpu, pointer, &stream);
+    stream.synchronize().unwrap();
 }

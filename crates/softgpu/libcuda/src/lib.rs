@@ -5,7 +5,7 @@
 
 #![allow(non_snake_case, reason = "the functions have the names of the C functions")]
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 
 // The lists name every type that some signature uses.
 use millpond_cuda::sys::*;

@@ -1,6 +1,6 @@
 //! Copies and fills, now or on a stream.
 
-use std::ffi::{c_uchar, c_uint, c_void};
+use std::ffi::{c_uchar, c_uint, c_ushort, c_void};
 
 use millpond_cuda::sys::{CUdeviceptr, CUstream, Status};
 
@@ -32,7 +32,17 @@ fn fill(
     if !to.is_multiple_of(width) {
         return Err(Status::INVALID_VALUE);
     }
-    submit(engine, Job::Fill { to, pattern: pattern.to_vec(), bytes }, bytes == 0, stream)
+    let job = match engine.place(to_usize(to)) {
+        Place::Host(at) if bytes > 0 => {
+            if !engine.host.is_pinned(at, to_usize(bytes)) {
+                return Err(Status::INVALID_VALUE);
+            }
+            let content = pattern.iter().copied().cycle().take(to_usize(bytes)).collect();
+            Job::Copy { to: Place::Host(at), from: Place::Taken(content), bytes }
+        }
+        _ => Job::Fill { to, pattern: pattern.to_vec(), bytes },
+    };
+    submit(engine, job, bytes == 0, stream)
 }
 
 fn submit(engine: &Engine, job: Job, empty: bool, stream: Option<CUstream>) -> Result<(), Status> {
@@ -87,6 +97,14 @@ entries! {
 
     fn cuMemsetD8Async(dst: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream) |engine| {
         fill(engine, dst, &[value], count, Some(stream))
+    }
+
+    fn cuMemsetD16_v2(dst: CUdeviceptr, value: c_ushort, count: usize) |engine| {
+        fill(engine, dst, &value.to_ne_bytes(), count, None)
+    }
+
+    fn cuMemsetD16Async(dst: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream) |engine| {
+        fill(engine, dst, &value.to_ne_bytes(), count, Some(stream))
     }
 
     fn cuMemsetD32_v2(dst: CUdeviceptr, value: c_uint, count: usize) |engine| {

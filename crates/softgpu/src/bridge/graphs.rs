@@ -8,7 +8,7 @@ use millpond_cuda::sys::{
 };
 
 use super::memory::read;
-use super::pools::device_of_pool;
+use super::pools::device_of_node;
 use super::{Out, entries, number, opaque};
 use crate::engine::Engine;
 use crate::engine::fence::Spot;
@@ -103,7 +103,7 @@ unsafe fn add_alloc(
 ) -> Result<u64, Status> {
     // SAFETY: as the caller promised; any bytes are an AllocNodeParameters.
     let mut wanted = unsafe { read(params.cast_const())? };
-    let device = device_of_pool(engine, &wanted.pool)?.index;
+    let device = device_of_node(engine, &wanted.pool)?.index;
     let graph = engine.graphs.find(number(graph))?;
     if wanted.bytes == 0 || wanted.pool.handle_types != 0 {
         return Err(Status::INVALID_VALUE);

@@ -7,6 +7,7 @@ use millpond_cuda::sys::{CUcontext, CUdeviceptr, CUmemoryPool, Status, constants
 use super::{Out, entries, host_address, opaque};
 use crate::engine::Engine;
 use crate::engine::address::{Access, PointerInfo};
+use crate::engine::location::Home;
 use crate::engine::physical::{HANDLE_TYPE_FD, Origin};
 use crate::engine::system::{to_u64, to_usize};
 
@@ -53,15 +54,16 @@ unsafe fn device_attribute(
         Ok(Access::None) | Err(_) => constants::ACCESS_NONE,
     };
     let legacy = info.allocation.origin == Origin::Linear;
-    let managed = info.allocation.origin == Origin::Managed;
+    let home = info.allocation.home;
+    let managed = home == Home::Managed;
     // SAFETY: every arm writes the type that CUDA documents for the attribute, as the caller promised.
     unsafe {
         match attribute {
             1 => Out::new(data.cast::<CUcontext>())?.set(opaque(info.context.unwrap_or(0))),
-            2 => Out::new(data.cast::<c_uint>())?.set(2),
+            2 => Out::new(data.cast::<c_uint>())?.set(if home == Home::Host { 1 } else { 2 }),
             3 => Out::new(data.cast::<CUdeviceptr>())?.set(at),
             7 => Out::new(data.cast::<u64>())?.set(info.allocation.handle),
-            4 if managed => Out::new(data.cast::<*mut c_void>())?.set(opaque(at)),
+            4 if home.is_open_to_host() => Out::new(data.cast::<*mut c_void>())?.set(opaque(at)),
             8 => Out::new(data.cast::<u8>())?.set(u8::from(managed)),
             9 => Out::new(data.cast::<c_int>())?.set(device),
             10 => Out::new(data.cast::<u8>())?.set(u8::from(legacy)),
@@ -107,7 +109,7 @@ unsafe fn host_attribute(
 }
 
 /// What is known about an address. Of the driver's own memory only what is allocated counts.
-fn known(engine: &'static Engine, at: u64) -> Option<PointerInfo> {
+pub(super) fn known(engine: &'static Engine, at: u64) -> Option<PointerInfo> {
     let info = engine.space.pointer(at)?;
     let (start, bytes) = match info.allocation.origin {
         Origin::Own => {

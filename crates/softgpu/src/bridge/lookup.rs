@@ -1,6 +1,6 @@
 //! Which name is which function, and `cuGetProcAddress`'s version logic.
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 

@@ -12,6 +12,7 @@ use super::{Out, entries};
 use crate::engine::Engine;
 use crate::engine::address::Access;
 use crate::engine::board::{Device, GRANULARITY};
+use crate::engine::location::Location;
 use crate::engine::physical::{HANDLE_TYPE_FD, Origin};
 use crate::engine::system::{to_u64, to_usize};
 use std::sync::Arc;
@@ -22,20 +23,12 @@ const PINNED: u32 = 1;
 const HANDLE_TYPE_FABRIC: u32 = 8;
 const HANDLE_TYPES_WINDOWS: u32 = 2 | 4;
 
-/// `CUmemLocation` with numbers where the binding has closed enums.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(super) struct RawLocation {
-    pub(super) kind: u32,
-    pub(super) id: c_int,
-}
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct RawProp {
     kind: u32,
     handle_types: u32,
-    location: RawLocation,
+    location: Location,
     win32: *mut c_void,
     compression: u8,
     rdma: u8,
@@ -46,11 +39,11 @@ struct RawProp {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct RawAccess {
-    pub(super) location: RawLocation,
+    pub(super) location: Location,
     pub(super) flags: u32,
 }
 
-const _: () = assert!(size_of::<RawLocation>() == size_of::<CUmemLocation>());
+const _: () = assert!(size_of::<Location>() == size_of::<CUmemLocation>());
 const _: () = assert!(size_of::<RawProp>() == size_of::<CUmemAllocationProp>());
 const _: () = assert!(align_of::<RawProp>() == align_of::<CUmemAllocationProp>());
 const _: () = assert!(size_of::<RawAccess>() == size_of::<CUmemAccessDesc>());
@@ -85,7 +78,7 @@ pub(super) fn access_of(flags: u32) -> Result<Access, Status> {
     }
 }
 
-pub(super) fn device_index(engine: &Engine, location: RawLocation) -> Result<usize, Status> {
+pub(super) fn device_index(engine: &Engine, location: Location) -> Result<usize, Status> {
     let device = engine.device(location.id).ok().filter(|_| location.kind == DEVICE);
     device.map(|device| device.index).ok_or(Status::INVALID_VALUE)
 }
@@ -145,8 +138,8 @@ entries! {
     }
 
     fn cuMemGetAccess(flags: *mut u64, location: *const CUmemLocation, pointer: CUdeviceptr) |engine| {
-        // SAFETY: as the caller promised; any bytes are a RawLocation.
-        let (flags, location) = unsafe { (Out::new(flags)?, read(location.cast::<RawLocation>())?) };
+        // SAFETY: as the caller promised; any bytes are a Location.
+        let (flags, location) = unsafe { (Out::new(flags)?, read(location.cast::<Location>())?) };
         let access = device_index(engine, location).and_then(|device| engine.space.access(pointer, device));
         flags.set(match access {
             Ok(Access::None) | Err(_) => 0,
@@ -196,7 +189,7 @@ entries! {
         prop.set(RawProp {
             kind: PINNED,
             handle_types,
-            location: RawLocation { kind: DEVICE, id },
+            location: Location { kind: DEVICE, id },
             win32: std::ptr::null_mut(),
             compression: 0,
             rdma: 0,

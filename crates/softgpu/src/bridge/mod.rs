@@ -103,11 +103,17 @@ macro_rules! extra_entry_points {
             cuMemcpyAtoHAsync_v2(to: *mut c_void, from: CUarray, offset: usize, bytes: usize, stream: CUstream);
             cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize);
             cuMemcpyAsync(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize, stream: CUstream);
+            cuMemsetD16_v2(dst: CUdeviceptr, value: c_ushort, count: usize);
+            cuMemsetD16Async(dst: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream);
             cuStreamCreateWithPriority(stream: *mut CUstream, flags: c_uint, priority: c_int);
             cuStreamGetCtx(stream: CUstream, context: *mut CUcontext);
             cuPointerGetAttributes(count: c_uint, attributes: *const u32, data: *mut *mut c_void, pointer: CUdeviceptr);
             // Managed memory, pools, graphs
             cuMemPrefetchAsync_v2(pointer: CUdeviceptr, bytes: usize, location: u64, flags: c_uint, stream: CUstream);
+            cuMemPrefetchBatchAsync(pointers: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation, first: *mut usize, location_count: usize, flags: u64, stream: CUstream);
+            cuMemDiscardBatchAsync(pointers: *mut CUdeviceptr, sizes: *mut usize, count: usize, flags: u64, stream: CUstream);
+            cuMemDiscardAndPrefetchBatchAsync(pointers: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation, first: *mut usize, location_count: usize, flags: u64, stream: CUstream);
+            cuMemRangeGetAttribute(data: *mut c_void, bytes: usize, attribute: u32, pointer: CUdeviceptr, count: usize);
             cuMemAdvise_v2(pointer: CUdeviceptr, bytes: usize, advice: u32, location: u64);
             cuStreamGetCaptureInfo_v3(stream: CUstream, status: *mut u32, id: *mut u64, graph: *mut CUgraph, dependencies: *mut *const CUgraphNode, edges: *mut *const c_void, count: *mut usize);
             cuGraphMemFreeNodeGetParams(node: CUgraphNode, pointer: *mut CUdeviceptr);
@@ -156,6 +162,7 @@ macro_rules! alias_entry_points {
             cuMemcpyDtoHAsync = cuMemcpyDtoHAsync_v2(dst: *mut c_void, src: CUdeviceptr, bytes: usize, stream: CUstream);
             cuMemcpyDtoDAsync = cuMemcpyDtoDAsync_v2(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize, stream: CUstream);
             cuMemsetD8 = cuMemsetD8_v2(dst: CUdeviceptr, value: c_uchar, count: usize);
+            cuMemsetD16 = cuMemsetD16_v2(dst: CUdeviceptr, value: c_ushort, count: usize);
             cuMemsetD32 = cuMemsetD32_v2(dst: CUdeviceptr, value: c_uint, count: usize);
             cuStreamDestroy = cuStreamDestroy_v2(stream: CUstream);
             cuEventDestroy = cuEventDestroy_v2(event: CUevent);

@@ -9,35 +9,78 @@ use millpond_cuda::sys::{
     CUmemoryPool, CUstream, PoolProperties, Status, constants,
 };
 
-use super::memory::{RawAccess, RawLocation, access_of, device_index, read};
+use super::memory::{RawAccess, access_of, device_index, read};
 use super::{Out, entries, number, opaque};
 use crate::engine::Engine;
 use crate::engine::address::Access;
 use crate::engine::board::Device;
+use crate::engine::location::{Home, Location};
 use crate::engine::physical::HANDLE_TYPE_FD;
+use crate::engine::pool::{Pool, PoolSettings};
+use crate::engine::pools::Place;
 use crate::engine::system::to_u64;
 
-/// Whose memory a pool or an allocation node is to have, when it may have these properties.
-pub(super) fn device_of_pool(
+/// The device of an allocation node with these properties.
+pub(super) fn device_of_node(
     engine: &'static Engine,
     props: &PoolProperties,
 ) -> Result<&'static Arc<Device>, Status> {
-    let possible = props.kind == constants::ALLOCATION_PINNED
-        && props.location_kind == constants::LOCATION_DEVICE
-        && props.handle_types & !HANDLE_TYPE_FD == 0;
-    // A device that is not there is a wrong value of the properties, not a wrong device.
-    let device = engine.device(props.location_id).map_err(|_| Status::INVALID_VALUE);
-    if possible { device } else { Err(Status::INVALID_VALUE) }
+    match pool_of(engine, props)? {
+        (device, PoolSettings { home: Home::Device, .. }) => Ok(device),
+        _ => Err(Status::INVALID_VALUE),
+    }
 }
 
-/// The device whose pool is meant: only pinned device memory has pools here.
-fn pool_location(
+/// What a pool with these properties is made as, and the device that counts its memory.
+fn pool_of(
     engine: &'static Engine,
-    location: RawLocation,
+    props: &PoolProperties,
+) -> Result<(&'static Arc<Device>, PoolSettings), Status> {
+    let asked = Location { kind: props.location_kind, id: props.location_id };
+    let (device, (home, location)) = place(engine, asked, props.kind)?;
+    let exportable = match home {
+        Home::Device => HANDLE_TYPE_FD,
+        Home::Host if location.kind == constants::LOCATION_HOST_NUMA => HANDLE_TYPE_FD,
+        Home::Host | Home::Managed => 0,
+    };
+    if props.handle_types & !exportable != 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    let (max_bytes, handle_types) = (to_u64(props.max_bytes), props.handle_types);
+    Ok((
+        device,
+        PoolSettings { max_bytes, handle_types, home, location, ..PoolSettings::default() },
+    ))
+}
+
+/// The place that a location and a kind of memory name, and the device that counts its memory.
+fn place(
+    engine: &'static Engine,
+    location: Location,
     kind: u32,
-) -> Result<usize, Status> {
-    let device = device_index(engine, location)?;
-    if kind == constants::ALLOCATION_PINNED { Ok(device) } else { Err(Status::NOT_SUPPORTED) }
+) -> Result<(&'static Arc<Device>, Place), Status> {
+    let first = || engine.visible.first().copied().ok_or(Status::INVALID_VALUE);
+    // A device that is not there is a wrong value of the properties, not a wrong device.
+    let named = || engine.device(location.id).map_err(|_| Status::INVALID_VALUE);
+    let is_device = location.kind == constants::LOCATION_DEVICE;
+    let is_node = location.kind != constants::LOCATION_HOST_NUMA || location.id >= 0;
+    match kind {
+        constants::ALLOCATION_PINNED if is_device => {
+            named().map(|device| (device, Pool::place_of(device)))
+        }
+        constants::ALLOCATION_PINNED if location.is_host() && is_node => {
+            Ok((first()?, (Home::Host, location)))
+        }
+        constants::ALLOCATION_MANAGED if is_device => {
+            named().map(|device| (device, (Home::Managed, location)))
+        }
+        constants::ALLOCATION_MANAGED
+            if location.kind == constants::LOCATION_NONE || location.is_host() && is_node =>
+        {
+            Ok((first()?, (Home::Managed, location)))
+        }
+        _ => Err(Status::INVALID_VALUE),
+    }
 }
 
 entries! {
@@ -63,8 +106,8 @@ entries! {
     fn cuMemPoolCreate(pool: *mut CUmemoryPool, props: *const CUmemPoolProps) |engine| {
         // SAFETY: as the caller promised; any bytes are a PoolProperties.
         let (pool, props) = unsafe { (Out::new(pool)?, read(props.cast::<PoolProperties>())?) };
-        let device = device_of_pool(engine, &props)?;
-        pool.set(opaque(engine.pools.create(device, to_u64(props.max_bytes), props.handle_types)));
+        let (device, settings) = pool_of(engine, &props)?;
+        pool.set(opaque(engine.pools.create(device, settings)));
         Ok(())
     }
 
@@ -137,7 +180,8 @@ entries! {
             if imported && access != Access::ReadWrite {
                 return Err(Status::NOT_SUPPORTED);
             }
-            let own = pool.as_ref().is_some_and(|pool| pool.device.index == device);
+            let is_own = |pool: &Arc<Pool>| pool.settings.home == Home::Device && pool.device.index == device;
+            let own = pool.as_ref().is_some_and(is_own);
             if own && access != Access::ReadWrite {
                 return Err(Status::INVALID_VALUE);
             }
@@ -150,9 +194,14 @@ entries! {
 
     fn cuMemPoolGetAccess(flags: *mut u32, pool: CUmemoryPool, location: *mut CUmemLocation) |engine| {
         let pool = engine.pools.find(number(pool))?;
-        // SAFETY: as the caller promised; any bytes are a RawLocation.
-        let (flags, location) = unsafe { (Out::new(flags)?, read(location.cast::<RawLocation>())?) };
-        flags.set(match pool.access(device_index(engine, location)?)? {
+        // SAFETY: as the caller promised; any bytes are a Location.
+        let (flags, location) = unsafe { (Out::new(flags)?, read(location.cast::<Location>())?) };
+        let access = if location.is_host() && pool.settings.home.is_open_to_host() {
+            Access::ReadWrite
+        } else {
+            pool.access(device_index(engine, location)?)?
+        };
+        flags.set(match access {
             Access::None => 0,
             Access::Read => 1,
             Access::ReadWrite => 3,
@@ -163,39 +212,44 @@ entries! {
     fn cuDeviceGetDefaultMemPool(pool: *mut CUmemoryPool, device: CUdevice) |engine| {
         // SAFETY: as the caller promised.
         let pool = unsafe { Out::new(pool)? };
-        pool.set(opaque(engine.pools.default_of(engine.device(device)?.index)?.id));
+        let device = engine.device(device)?;
+        pool.set(opaque(engine.pools.default_of(device, Pool::place_of(device)).id));
         Ok(())
     }
 
     fn cuDeviceGetMemPool(pool: *mut CUmemoryPool, device: CUdevice) |engine| {
         // SAFETY: as the caller promised.
         let pool = unsafe { Out::new(pool)? };
-        pool.set(opaque(engine.pools.current_of(engine.device(device)?.index)?.id));
+        let device = engine.device(device)?;
+        pool.set(opaque(engine.pools.current_of(device, Pool::place_of(device)).id));
         Ok(())
     }
 
     fn cuDeviceSetMemPool(device: CUdevice, pool: CUmemoryPool) |engine| {
-        engine.pools.set_current(engine.device(device)?.index, number(pool))
+        engine.pools.set_current(Pool::place_of(engine.device(device)?), number(pool))
     }
 
     fn cuMemGetDefaultMemPool(pool: *mut CUmemoryPool, location: *mut CUmemLocation, kind: u32) |engine| {
-        // SAFETY: as the caller promised; any bytes are a RawLocation.
-        let (pool, location) = unsafe { (Out::new(pool)?, read(location.cast::<RawLocation>())?) };
-        pool.set(opaque(engine.pools.default_of(pool_location(engine, location, kind)?)?.id));
+        // SAFETY: as the caller promised; any bytes are a Location.
+        let (pool, location) = unsafe { (Out::new(pool)?, read(location.cast::<Location>())?) };
+        let (device, place) = place(engine, location, kind)?;
+        pool.set(opaque(engine.pools.default_of(device, place).id));
         Ok(())
     }
 
     fn cuMemGetMemPool(pool: *mut CUmemoryPool, location: *mut CUmemLocation, kind: u32) |engine| {
-        // SAFETY: as the caller promised; any bytes are a RawLocation.
-        let (pool, location) = unsafe { (Out::new(pool)?, read(location.cast::<RawLocation>())?) };
-        pool.set(opaque(engine.pools.current_of(pool_location(engine, location, kind)?)?.id));
+        // SAFETY: as the caller promised; any bytes are a Location.
+        let (pool, location) = unsafe { (Out::new(pool)?, read(location.cast::<Location>())?) };
+        let (device, place) = place(engine, location, kind)?;
+        pool.set(opaque(engine.pools.current_of(device, place).id));
         Ok(())
     }
 
     fn cuMemSetMemPool(location: *mut CUmemLocation, kind: u32, pool: CUmemoryPool) |engine| {
-        // SAFETY: as the caller promised; any bytes are a RawLocation.
-        let location = unsafe { read(location.cast::<RawLocation>())? };
-        engine.pools.set_current(pool_location(engine, location, kind)?, number(pool))
+        // SAFETY: as the caller promised; any bytes are a Location.
+        let location = unsafe { read(location.cast::<Location>())? };
+        let (_, place) = place(engine, location, kind)?;
+        engine.pools.set_current(place, number(pool))
     }
 
     fn cuMemPoolExportToShareableHandle(shareable: *mut c_void, pool: CUmemoryPool, handle_type: u32, flags: u64) |engine| {

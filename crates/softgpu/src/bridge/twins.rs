@@ -5,11 +5,11 @@
 //! calling thread's own stream. `cuGetProcAddress` gives it out for the flag
 //! `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`, under the same base name.
 
-use std::ffi::{c_uchar, c_uint, c_void};
+use std::ffi::{c_uchar, c_uint, c_ushort, c_void};
 
 use millpond_cuda::sys::{
-    CUarray, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmemoryPool,
-    CUstream, Status,
+    CUarray, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmemLocation,
+    CUmemoryPool, CUstream, Status,
 };
 
 use crate::engine::default_stream::with_own_stream;
@@ -36,6 +36,8 @@ macro_rules! twin_entry_points {
             cuMemcpyAtoHAsync_v2_ptsz = cuMemcpyAtoHAsync_v2(to: *mut c_void, from: CUarray, offset: usize, bytes: usize, stream: CUstream);
             cuMemsetD8_v2_ptds = cuMemsetD8_v2(dst: CUdeviceptr, value: c_uchar, count: usize);
             cuMemsetD8Async_ptsz = cuMemsetD8Async(dst: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream);
+            cuMemsetD16_v2_ptds = cuMemsetD16_v2(dst: CUdeviceptr, value: c_ushort, count: usize);
+            cuMemsetD16Async_ptsz = cuMemsetD16Async(dst: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream);
             cuMemsetD32_v2_ptds = cuMemsetD32_v2(dst: CUdeviceptr, value: c_uint, count: usize);
             cuMemsetD32Async_ptsz = cuMemsetD32Async(dst: CUdeviceptr, value: c_uint, count: usize, stream: CUstream);
             cuStreamSynchronize_ptsz = cuStreamSynchronize(stream: CUstream);
@@ -47,6 +49,9 @@ macro_rules! twin_entry_points {
             cuMemAllocFromPoolAsync_ptsz = cuMemAllocFromPoolAsync(pointer: *mut CUdeviceptr, size: usize, pool: CUmemoryPool, stream: CUstream);
             cuMemFreeAsync_ptsz = cuMemFreeAsync(pointer: CUdeviceptr, stream: CUstream);
             cuMemPrefetchAsync_v2_ptsz = cuMemPrefetchAsync_v2(pointer: CUdeviceptr, bytes: usize, location: u64, flags: c_uint, stream: CUstream);
+            cuMemPrefetchBatchAsync_ptsz = cuMemPrefetchBatchAsync(pointers: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation, first: *mut usize, location_count: usize, flags: u64, stream: CUstream);
+            cuMemDiscardBatchAsync_ptsz = cuMemDiscardBatchAsync(pointers: *mut CUdeviceptr, sizes: *mut usize, count: usize, flags: u64, stream: CUstream);
+            cuMemDiscardAndPrefetchBatchAsync_ptsz = cuMemDiscardAndPrefetchBatchAsync(pointers: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut CUmemLocation, first: *mut usize, location_count: usize, flags: u64, stream: CUstream);
             cuStreamBeginCapture_v2_ptsz = cuStreamBeginCapture_v2(stream: CUstream, mode: u32);
             cuStreamEndCapture_ptsz = cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph);
             cuStreamIsCapturing_ptsz = cuStreamIsCapturing(stream: CUstream, status: *mut u32);

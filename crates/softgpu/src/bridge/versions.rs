@@ -126,7 +126,7 @@ const INTRODUCED: &[(c_int, &str)] = &[
         cuEventElapsedTime_v2 cuMemcpy3DBatchAsync cuMemcpyBatchAsync"),
     (13_000, "\
         cuCtxGetDevice_v2 cuCtxSynchronize_v2 cuMemGetDefaultMemPool cuMemGetMemPool \
-        cuMemPrefetchBatchAsync cuMemSetMemPool cuMemcpy3DBatchAsync_v2 cuMemcpyBatchAsync_v2"),
+        cuMemDiscardAndPrefetchBatchAsync cuMemDiscardBatchAsync cuMemPrefetchBatchAsync cuMemSetMemPool cuMemcpy3DBatchAsync_v2 cuMemcpyBatchAsync_v2"),
 ];
 
 /// The CUDA version that brought an exported function, `None` for one that the table lacks.

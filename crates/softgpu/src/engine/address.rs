@@ -232,8 +232,8 @@ impl AddressSpace {
         let start = system::reserve(pages, alignment).map_err(out_of_memory)?;
         let mut access = [Access::None; MAX_DEVICES];
         *access.get_mut(allocation.device.index).ok_or(Status::INVALID_DEVICE)? = Access::ReadWrite;
-        let managed = allocation.origin == Origin::Managed;
-        if managed {
+        let open = allocation.home.is_open_to_host();
+        if open {
             access = [Access::ReadWrite; MAX_DEVICES];
         }
         let mut mapping = Mapping {
@@ -244,7 +244,7 @@ impl AddressSpace {
             shown: false,
             context: Some(context),
         };
-        if (managed || !self.strict) && mapping.show(start, access).is_err() {
+        if (open || !self.strict) && mapping.show(start, access).is_err() {
             // SAFETY: the range was just reserved and shows nothing. If the kernel has no room even
             // for this, the addresses stay reserved, which harms nobody.
             let _ = unsafe { system::release(start, pages) };

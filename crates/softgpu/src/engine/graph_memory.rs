@@ -12,7 +12,8 @@ use millpond_cuda::sys::Status;
 use super::address::{Access, AddressSpace};
 use super::board::Device;
 use super::fence::{Fence, Spot};
-use super::physical::{Allocation, Origin};
+use super::location::Home;
+use super::physical::Allocation;
 use super::pool::Level;
 use crate::config::MAX_DEVICES;
 
@@ -144,7 +145,7 @@ impl GraphMemory {
         let id = match own.or_else(any) {
             Some(id) => id,
             None => {
-                let allocation = Allocation::create(&self.device, bytes, Origin::Own)?;
+                let allocation = Allocation::create_own(&self.device, bytes, Home::Device)?;
                 let id = allocation.handle;
                 let allocation = Arc::new(allocation);
                 state.pieces.insert(id, Piece { allocation, user: None, after: None });

@@ -212,7 +212,13 @@ fn copy(site: &Site, to: &Place, from: &Place, bytes: u64) -> Result<(), JobErro
             unsafe { std::ptr::copy(from, to, to_usize(bytes)) };
             Ok(())
         }
-        (Place::Taken(_), _) | (_, Place::Taken(_)) => Err(JobError::BadHostAddress),
+        (Place::Host(to), Place::Taken(from)) => {
+            let to = std::ptr::with_exposed_provenance_mut::<u8>(*to);
+            // SAFETY: the program says that the target is its own; the bytes are ours.
+            unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
+            Ok(())
+        }
+        (Place::Taken(_), _) => Err(JobError::BadHostAddress),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The driver's state: devices, memory, addresses, contexts, streams. No C types in here.
 
 pub mod address;
+pub mod advice;
 pub mod arrays;
 pub mod board;
 pub mod capture;
@@ -14,6 +15,7 @@ mod ids;
 pub mod ipc;
 pub mod job;
 mod layout;
+pub mod location;
 pub mod modules;
 mod ordered;
 pub mod physical;
@@ -160,7 +162,7 @@ impl Engine {
                 config.context_bytes,
                 board.devices.len(),
             ),
-            pools: Pools::new(&board.devices, &space, config.pool_step),
+            pools: Pools::new(&space, config.pool_step),
             graphs: Graphs::new(&board.devices, &space, config.pool_step),
             captures: Captures::default(),
             shared_pools: SharedPools::default(),

@@ -10,7 +10,8 @@ use super::address::Access;
 use super::fence::{Fence, Spot};
 use super::graph::Work;
 use super::job::Job;
-use super::physical::{Allocation, Origin};
+use super::location::Home;
+use super::physical::Allocation;
 use super::pool::Pool;
 
 /// Adversarial mode writes over freed blocks up to this size.
@@ -30,13 +31,16 @@ impl Engine {
     ) -> Result<u64, Status> {
         let (context, lane) = self.lane(stream)?;
         if bytes == 0 {
-            return Err(Status::INVALID_VALUE);
+            return Ok(0);
         }
         let pool = match pool {
             Some(pool) => pool,
-            None => self.pools.current_of(context.device.index)?,
+            None => self.pools.current_of(&context.device, Pool::place_of(&context.device)),
         };
         if let Some(tip) = self.captures.tip(lane, &context)? {
+            if pool.settings.home != Home::Device {
+                return Err(Status::NOT_SUPPORTED);
+            }
             let device = pool.device.index;
             let (node, at) = self.graphs.add_alloc(&tip.graph, bytes, device, &tip.after)?;
             self.captures.advance(lane, node);
@@ -120,7 +124,7 @@ impl Engine {
     pub fn allocate_managed(&self, bytes: u64) -> Result<u64, Status> {
         let context = self.contexts.current()?;
         let pages = bytes.checked_next_multiple_of(4096).ok_or(Status::OUT_OF_MEMORY)?;
-        let allocation = Allocation::create(&context.device, pages, Origin::Managed)?;
+        let allocation = Allocation::create_managed(&context.device, pages)?;
         self.space.map_linear(bytes, Arc::new(allocation), context.id)
     }
 }

@@ -7,8 +7,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use millpond_cuda::sys::Status;
 
+use super::advice::Advised;
 use super::board::{Device, GRANULARITY};
 use super::ids;
+use super::location::Home;
 use super::registry::{CreateError, Exporter, Ticket};
 use super::system;
 
@@ -24,7 +26,7 @@ pub enum Origin {
     Imported,
     /// `cuMemAlloc`: has no handle.
     Linear,
-    /// `cuMemAllocManaged`: neither, and the host may always touch it.
+    /// `cuMemAllocManaged`: neither.
     Managed,
     /// Taken by the driver for a pool or for graphs; likewise without a handle.
     Own,
@@ -39,6 +41,9 @@ pub struct Allocation {
     pub bytes: u64,
     /// How this process came to it.
     pub origin: Origin,
+    pub home: Home,
+    /// What the program advised for managed memory.
+    pub advised: Advised,
     /// The number by which the program knows it.
     pub handle: u64,
     /// What it takes from the device: nothing for a part of another allocation.
@@ -68,6 +73,8 @@ impl Allocation {
             device: Arc::clone(device),
             bytes,
             origin,
+            home: Home::Device,
+            advised: Advised::default(),
             handle: ids::next(),
             counted: 0,
             ticket,
@@ -83,6 +90,26 @@ impl Allocation {
         device.registry.note_created(bytes, true).map_err(|_| Status::OPERATING_SYSTEM)?;
         let mut made = Self::new(device, bytes, origin, ticket, file);
         made.counted = bytes;
+        Ok(made)
+    }
+
+    /// Makes memory of the driver's own, as a pool takes it.
+    pub fn create_own(device: &Arc<Device>, bytes: u64, home: Home) -> Result<Self, Status> {
+        let mut made = match home {
+            Home::Device | Home::Managed => Self::create(device, bytes, Origin::Own)?,
+            Home::Host => {
+                let (file, ticket) = device.registry.create_part(bytes).map_err(failure)?;
+                Self::new(device, bytes, Origin::Own, ticket, file)
+            }
+        };
+        made.home = home;
+        Ok(made)
+    }
+
+    /// Makes managed memory.
+    pub fn create_managed(device: &Arc<Device>, bytes: u64) -> Result<Self, Status> {
+        let mut made = Self::create(device, bytes, Origin::Managed)?;
+        made.home = Home::Managed;
         Ok(made)
     }
 
@@ -126,8 +153,12 @@ impl Allocation {
         device: &Arc<Device>,
         ticket: Ticket,
         pool: Ticket,
+        home: Home,
     ) -> Result<Self, Status> {
-        Self::adopted(device, ticket, device.registry.adopt_from_pool(ticket, pool))
+        let found = device.registry.adopt_from_pool(ticket, pool);
+        let mut adopted = Self::adopted(device, ticket, found)?;
+        adopted.home = home;
+        Ok(adopted)
     }
 
     fn adopted(

@@ -20,13 +20,15 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use millpond_cuda::sys::Status;
+use millpond_cuda::sys::{Status, constants};
 
 use super::address::{Access, AddressSpace};
 use super::board::{Device, GRANULARITY};
 use super::fence::{Fence, Spot};
 use super::ids;
-use super::physical::{Allocation, Origin};
+use super::location::{Home, Location};
+use super::physical::Allocation;
+use super::pools::Place;
 use super::system::to_u64;
 use crate::config::MAX_DEVICES;
 use blocks::{Blocks, Candidate};
@@ -95,13 +97,16 @@ pub struct PoolSettings {
     pub handle_types: u32,
     /// How much it takes at a time.
     pub step: u64,
+    pub home: Home,
+    /// The device, by its index on the board, or the part of host memory.
+    pub location: Location,
 }
 
 #[derive(Debug)]
 pub struct Pool {
     /// The number by which the program knows it.
     pub id: u64,
-    /// Whose memory it is.
+    /// Whose memory it is; for host memory, whose registry knows its files.
     pub device: Arc<Device>,
     /// What it was made as.
     pub settings: PoolSettings,
@@ -111,11 +116,14 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// An empty pool, open to its own device.
+    /// An empty pool: open to its own device, or to all where the host may use it.
     pub fn new(device: &Arc<Device>, space: &Arc<AddressSpace>, settings: PoolSettings) -> Self {
         let mut access = [Access::None; MAX_DEVICES];
         if let Some(own) = access.get_mut(device.index) {
             *own = Access::ReadWrite;
+        }
+        if settings.home.is_open_to_host() {
+            access = [Access::ReadWrite; MAX_DEVICES];
         }
         let step = settings.step.max(GRANULARITY).next_multiple_of(GRANULARITY);
         let state = State {
@@ -134,6 +142,17 @@ impl Pool {
             destroyed: AtomicBool::new(false),
             state: Mutex::new(state),
         }
+    }
+
+    /// The place of a device's own memory.
+    pub fn place_of(device: &Device) -> Place {
+        let id = i32::try_from(device.index).unwrap_or(i32::MAX);
+        (Home::Device, Location { kind: constants::LOCATION_DEVICE, id })
+    }
+
+    /// What it can be the current pool of.
+    pub fn belongs_to(&self) -> Place {
+        (self.settings.home, self.settings.location)
     }
 
     pub fn state(&self) -> MutexGuard<'_, State> {
@@ -218,7 +237,8 @@ impl Pool {
         let access = state.access;
         let mut taken = Vec::new();
         let done = missing.iter().try_for_each(|index| {
-            let allocation = Arc::new(Allocation::create(&self.device, step, Origin::Own)?);
+            let allocation =
+                Arc::new(Allocation::create_own(&self.device, step, self.settings.home)?);
             self.space.map_own(start + index * step, allocation, access)?;
             taken.push(*index);
             Ok(())

@@ -1,4 +1,5 @@
-//! The pools of this process: each device's default, those of the program, and which is current.
+//! The pools of this process: the default of each location, those of the program, and which is
+//! current.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -8,15 +9,19 @@ use millpond_cuda::sys::Status;
 use super::address::AddressSpace;
 use super::board::Device;
 use super::fence::Fence;
+use super::location::{Home, Location};
 use super::pool::{Pool, PoolSettings};
 use super::queue::{Position, Queue};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Tables {
     pools: BTreeMap<u64, Arc<Pool>>,
-    defaults: Vec<Arc<Pool>>,
-    current: Vec<Arc<Pool>>,
+    defaults: BTreeMap<Place, Arc<Pool>>,
+    current: BTreeMap<Place, Arc<Pool>>,
 }
+
+/// What has a default pool and a current one.
+pub type Place = (Home, Location);
 
 impl Tables {
     fn find(&self, id: u64) -> Result<Arc<Pool>, Status> {
@@ -33,14 +38,8 @@ pub struct Pools {
 }
 
 impl Pools {
-    /// The default pools alone, which are empty.
-    pub fn new(devices: &[Arc<Device>], space: &Arc<AddressSpace>, step: u64) -> Self {
-        let settings = PoolSettings { step, ..PoolSettings::default() };
-        let defaults: Vec<Arc<Pool>> =
-            devices.iter().map(|device| Arc::new(Pool::new(device, space, settings))).collect();
-        let pools = defaults.iter().map(|pool| (pool.id, Arc::clone(pool))).collect();
-        let tables = Tables { pools, current: defaults.clone(), defaults };
-        Self { space: Arc::clone(space), step, tables: RwLock::new(tables) }
+    pub fn new(space: &Arc<AddressSpace>, step: u64) -> Self {
+        Self { space: Arc::clone(space), step, tables: RwLock::default() }
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Tables> {
@@ -51,8 +50,9 @@ impl Pools {
         self.tables.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn create(&self, device: &Arc<Device>, max_bytes: u64, handle_types: u32) -> u64 {
-        let settings = PoolSettings { max_bytes, handle_types, step: self.step };
+    /// Makes a pool, whose growth step is this process's.
+    pub fn create(&self, device: &Arc<Device>, settings: PoolSettings) -> u64 {
+        let settings = PoolSettings { step: self.step, ..settings };
         let pool = Arc::new(Pool::new(device, &self.space, settings));
         let id = pool.id;
         self.write().pools.insert(id, pool);
@@ -64,19 +64,14 @@ impl Pools {
         self.read().find(id)
     }
 
-    /// `cuMemPoolDestroy`: a device whose pool it was goes back to its default.
+    /// `cuMemPoolDestroy`: a place whose pool it was goes back to its default.
     pub fn destroy(&self, id: u64) -> Result<(), Status> {
         let mut tables = self.write();
         let pool = tables.find(id)?;
-        if tables.defaults.iter().any(|default| default.id == id) {
+        if tables.defaults.values().any(|default| default.id == id) {
             return Err(Status::INVALID_VALUE);
         }
-        let default = tables.defaults.get(pool.device.index).cloned();
-        if let (Some(current), Some(default)) = (tables.current.get_mut(pool.device.index), default)
-            && current.id == id
-        {
-            *current = default;
-        }
+        tables.current.retain(|_, current| current.id != id);
         // Under the lock: nobody makes it a device's pool from here on.
         pool.destroy();
         drop(tables);
@@ -92,21 +87,35 @@ impl Pools {
         }
     }
 
-    pub fn default_of(&self, device: usize) -> Result<Arc<Pool>, Status> {
-        self.read().defaults.get(device).cloned().ok_or(Status::INVALID_DEVICE)
+    /// The default pool of a place, which is made when it is asked for first.
+    pub fn default_of(&self, device: &Arc<Device>, place: Place) -> Arc<Pool> {
+        if let Some(pool) = self.read().defaults.get(&place) {
+            return Arc::clone(pool);
+        }
+        let mut tables = self.write();
+        let Tables { pools, defaults, .. } = &mut *tables;
+        let pool = defaults.entry(place).or_insert_with(|| {
+            let (home, location) = place;
+            let settings =
+                PoolSettings { step: self.step, home, location, ..PoolSettings::default() };
+            Arc::new(Pool::new(device, &self.space, settings))
+        });
+        pools.insert(pool.id, Arc::clone(pool));
+        Arc::clone(pool)
     }
 
-    pub fn current_of(&self, device: usize) -> Result<Arc<Pool>, Status> {
-        self.read().current.get(device).cloned().ok_or(Status::INVALID_DEVICE)
+    pub fn current_of(&self, device: &Arc<Device>, place: Place) -> Arc<Pool> {
+        let chosen = self.read().current.get(&place).cloned();
+        chosen.unwrap_or_else(|| self.default_of(device, place))
     }
 
-    pub fn set_current(&self, device: usize, id: u64) -> Result<(), Status> {
+    pub fn set_current(&self, place: Place, id: u64) -> Result<(), Status> {
         let mut tables = self.write();
         let pool = tables.find(id)?;
-        if pool.device.index != device {
+        if pool.belongs_to() != place {
             return Err(Status::INVALID_DEVICE);
         }
-        *tables.current.get_mut(device).ok_or(Status::INVALID_DEVICE)? = pool;
+        tables.current.insert(place, pool);
         Ok(())
     }
 
@@ -165,9 +174,12 @@ mod tests {
         let folder = tempfile::tempdir_in("/dev/shm").unwrap();
         let device = Arc::new(test_device(folder.path(), 64 << 20));
         let space = Arc::new(AddressSpace::new(true));
-        let pools = Pools::new(std::slice::from_ref(&device), &space, 2 << 20);
+        let pools = Pools::new(&space, 2 << 20);
+        let place = Pool::place_of(&device);
         for _ in 0..5_000 {
-            let id = pools.create(&device, 0, 0);
+            let (home, location) = place;
+            let settings = PoolSettings { home, location, ..PoolSettings::default() };
+            let id = pools.create(&device, settings);
             let begin = std::sync::Barrier::new(3);
             let destroyed = std::thread::scope(|scope| {
                 let destroy = || {
@@ -176,11 +188,11 @@ mod tests {
                 };
                 let threads = (scope.spawn(destroy), scope.spawn(destroy));
                 begin.wait();
-                let _ = pools.set_current(0, id);
+                let _ = pools.set_current(place, id);
                 [threads.0.join().unwrap(), threads.1.join().unwrap()]
             });
             assert_eq!(destroyed.into_iter().filter(|destroyed| *destroyed).count(), 1);
-            assert!(!pools.current_of(0).unwrap().is_destroyed());
+            assert!(!pools.current_of(&device, place).is_destroyed());
         }
     }
 }

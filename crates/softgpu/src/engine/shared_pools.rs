@@ -18,6 +18,7 @@ use super::Engine;
 use super::address::Access;
 use super::board::Device;
 use super::ids;
+use super::location::Home;
 use super::physical::{Allocation, HANDLE_TYPE_FD};
 use super::pool::Pool;
 use super::registry::Ticket;
@@ -27,7 +28,11 @@ use crate::config::MAX_DEVICES;
 /// The size of an exported pointer.
 pub const POINTER_BYTES: usize = 64;
 
-const MAGIC: u64 = u64::from_le_bytes(*b"mppool\x00\x01");
+/// What the file of a pool begins with, by where its memory is.
+const MAGIC: [(u64, Home); 2] = [
+    (u64::from_le_bytes(*b"mppool\x00\x01"), Home::Device),
+    (u64::from_le_bytes(*b"mppool\x01\x01"), Home::Host),
+];
 
 /// Where the first record begins. Before it: the magic number, and where the next record begins.
 const RECORDS_AT: u64 = 16;
@@ -37,6 +42,12 @@ const FILE_BYTES: u64 = 4096;
 
 /// More steps than any allocation has: a record that says so is not ours.
 const MOST_STEPS: u64 = 1 << 20;
+
+/// The number for pools of such memory; managed memory is not shared.
+fn magic_of(home: Home) -> Result<u64, Status> {
+    let found = MAGIC.into_iter().find(|(_, known)| *known == home);
+    found.map(|(magic, _)| magic).ok_or(Status::INVALID_VALUE)
+}
 
 fn failed(_: std::io::Error) -> Status {
     Status::OPERATING_SYSTEM
@@ -67,6 +78,7 @@ struct Exported {
 struct Imported {
     file: File,
     device: Arc<Device>,
+    home: Home,
     ticket: Ticket,
 }
 
@@ -143,12 +155,13 @@ impl Tables {
         if pool.settings.handle_types & HANDLE_TYPE_FD == 0 {
             return Err(Status::INVALID_VALUE);
         }
+        let magic = magic_of(pool.settings.home)?;
         match self.exported.entry(pool.id) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(place) => {
                 let made = pool.device.registry.create_part(FILE_BYTES);
                 let (file, ticket) = made.map_err(|_| Status::OUT_OF_MEMORY)?;
-                write_words(&file, 0, &[MAGIC, RECORDS_AT])?;
+                write_words(&file, 0, &[magic, RECORDS_AT])?;
                 Ok(place.insert(Exported { file, ticket, records: HashMap::new() }))
             }
         }
@@ -169,11 +182,11 @@ impl Engine {
             Some((Arc::clone(device), ticket))
         });
         let (device, ticket) = named.ok_or(Status::INVALID_VALUE)?;
-        if read_words(&file, 0, 1)? != [MAGIC] {
-            return Err(Status::INVALID_VALUE);
-        }
+        let magic = read_words(&file, 0, 1)?;
+        let home = MAGIC.into_iter().find(|(number, _)| magic == [*number]);
+        let (_, home) = home.ok_or(Status::INVALID_VALUE)?;
         let id = ids::next();
-        let imported = Imported { file, device, ticket };
+        let imported = Imported { file, device, home, ticket };
         self.shared_pools.lock().imported.insert(id, Arc::new(imported));
         Ok(id)
     }
@@ -207,7 +220,7 @@ impl Engine {
                 place
             }
         };
-        let words = [MAGIC, exported.ticket.id, place];
+        let words = [magic_of(pool.settings.home)?, exported.ticket.id, place];
         let mut data = [0; POINTER_BYTES];
         let content = words.iter().flat_map(|word| word.to_le_bytes());
         data.iter_mut().zip(content).for_each(|(to, from)| *to = from);
@@ -219,10 +232,11 @@ impl Engine {
         let imported = tables.imported.get(&pool).cloned().ok_or(Status::INVALID_VALUE)?;
         let (words, _) = data.as_chunks::<8>();
         let word = |index: usize| words.get(index).map(|word| u64::from_le_bytes(*word));
-        let (Some(MAGIC), Some(id), Some(place)) = (word(0), word(1), word(2)) else {
+        let (Some(magic), Some(id), Some(place)) = (word(0), word(1), word(2)) else {
             return Err(Status::INVALID_VALUE);
         };
-        if imported.ticket.id != id || place < RECORDS_AT {
+        let known = magic_of(imported.home) == Ok(magic) && imported.ticket.id == id;
+        if !known || place < RECORDS_AT {
             return Err(Status::INVALID_VALUE);
         }
         let name = (imported.device.index, id, place);
@@ -241,13 +255,16 @@ impl Engine {
         let tickets = read_words(&imported.file, place + 4 * 8, to_usize(count) * 2)?;
         let start = self.space.reserve_own(all)?;
         let mut access = [Access::None; MAX_DEVICES];
-        if let Some(own) = access.get_mut(imported.device.index) {
+        if imported.home.is_open_to_host() {
+            access = [Access::ReadWrite; MAX_DEVICES];
+        } else if let Some(own) = access.get_mut(imported.device.index) {
             *own = Access::ReadWrite;
         }
         let mapped = tickets.as_chunks::<2>().0.iter().zip(0..).try_for_each(|(pair, index)| {
             let [slot, id] = *pair;
             let ticket = Ticket { slot: to_usize(slot), id };
-            let step_of = Allocation::adopt_from_pool(&imported.device, ticket, imported.ticket)?;
+            let Imported { device, home, ticket: pool, .. } = &*imported;
+            let step_of = Allocation::adopt_from_pool(device, ticket, *pool, *home)?;
             self.space.map_own(start + index * step, Arc::new(step_of), access)
         });
         if let Err(status) = mapped {

@@ -56,7 +56,7 @@ impl AddressSpace {
             shown: false,
             context: None,
         };
-        if !self.strict {
+        if !self.strict || mapping.allocation.home.is_open_to_host() {
             mapping.show(start, access)?;
         }
         mapping.access = access;
@@ -86,7 +86,7 @@ impl AddressSpace {
     pub fn set_own_access(&self, start: u64, access: AccessList) -> Result<(), Status> {
         let mut tables = self.write();
         let mapping = tables.mappings.get_mut(&start).ok_or(Status::INVALID_VALUE)?;
-        if !self.strict {
+        if !self.strict || mapping.allocation.home.is_open_to_host() {
             mapping.show(start, access)?;
         }
         mapping.access = access;

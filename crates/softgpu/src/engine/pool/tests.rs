@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::super::board::test_device;
 use super::super::job::{Job, Site};
+use super::super::physical::Origin;
 use super::super::queue::Queue;
 use super::*;
 
@@ -28,7 +29,7 @@ fn fixture(max_bytes: u64) -> Fixture {
     let queue = Queue::new(Site { space: Arc::clone(&space), device: 0 }, true);
     queue.open(FIRST, false);
     queue.open(SECOND, false);
-    let settings = PoolSettings { max_bytes, handle_types: 0, step: STEP };
+    let settings = PoolSettings { max_bytes, step: STEP, ..PoolSettings::default() };
     let pool = Pool::new(&device, &space, settings);
     Fixture { pool, queue, device, space, _folder: folder }
 }
