@@ -153,21 +153,24 @@ fn one_card_may_have_its_own_limit() {
 }
 
 #[test]
-fn the_first_that_states_a_limit_wins() {
+fn the_smallest_limit_of_a_group_and_all_variables_holds() {
     let place = Place::new();
     let every = [
-        ("MILLPOND_MEMORY_LIMIT", "1001m"),
-        ("VCUDA_MEMORY_LIMIT", "1002m"),
-        ("CUDA_DEVICE_MEMORY_LIMIT_0", "1003m"),
-        ("CUDA_DEVICE_MEMORY_LIMIT", "1004m"),
+        ("MILLPOND_MEMORY_LIMIT", "1004m"),
+        ("VCUDA_MEMORY_LIMIT", "1003m"),
+        ("CUDA_DEVICE_MEMORY_LIMIT_0", "1002m"),
+        ("CUDA_DEVICE_MEMORY_LIMIT", "1001m"),
     ];
-    for (first, bytes) in [1001, 1002, 1003, 1004].into_iter().enumerate() {
-        assert_eq!(total(&place, &every[first..]), bytes * MIB);
+    // HAMi's limit of one GPU stands in place of its limit for all.
+    for (count, mib) in [(1, 1004), (2, 1003), (3, 1002), (4, 1002)] {
+        assert_eq!(total(&place, &every[..count]), mib * MIB);
     }
-    place.limit("team", "1000M");
     let folder = place.group_folder("team");
-    let ledger = [&[("MILLPOND_LEDGER", folder.to_str().unwrap())], &every[..]].concat();
-    assert_eq!(total(&place, &ledger), 1000 * MIB);
+    let ledger = [&[("MILLPOND_LEDGER", folder.to_str().unwrap())], &every[..2]].concat();
+    for (group, holds) in [("1000M", 1000), ("1005M", 1003)] {
+        place.limit("team", group);
+        assert_eq!(total(&place, &ledger), holds * MIB);
+    }
 }
 
 #[test]
@@ -202,20 +205,20 @@ fn the_name_and_the_log_are_vcudas_too() {
         assert!(!tenant.takes("linear", 2 * GIB));
         tenant.finish()
     };
-    assert_eq!(said(&[]), "");
-    for level in ["off", "error", "warn", "info"] {
-        assert!(!said(&[("VCUDA_LOG_LEVEL", level)]).contains("refused"), "{level}");
+    for level in ["off", "error", "err", "critical", "none"] {
+        assert_eq!(said(&[("VCUDA_LOG_LEVEL", level)]), "", "{level}");
     }
-    for level in ["debug", "trace", "DEBUG"] {
+    for level in ["", "warn", "info", "debug", "trace", "DEBUG"] {
         let text = said(&[("VCUDA_LOG_LEVEL", level)]);
-        assert!(text.starts_with("millpond: ") && text.contains("refused"), "{level}: {text}");
+        let says = text.contains("asked for 2048 MiB") && text.contains("VCUDA_MEMORY_LIMIT sets");
+        assert!(text.starts_with("millpond: tenant (pid ") && says, "{level}: {text}");
     }
     let both = [("VCUDA_LOG_LEVEL", "debug"), ("MILLPOND_PRELOAD_LOG", "off")];
     assert_eq!(said(&both), "", "Millpond's own name wins");
 }
 
 #[test]
-fn vcudas_file_beats_its_variables_and_needs_no_environment() {
+fn vcudas_file_needs_no_environment_and_is_raised_by_no_variable() {
     let Some(way) = namespace::unshare(&["--mount"]) else {
         skip("`unshare --mount` is not permitted here");
         return;
@@ -245,9 +248,10 @@ fn vcudas_file_beats_its_variables_and_needs_no_environment() {
     assert_eq!(seen(quoted, &vcuda), (text(1001), "Tiny card".to_owned()));
     let name = "target_device_name: Third\n";
     assert_eq!(seen(name, &vcuda), (text(1002), "Third".to_owned()));
-    let ours = [("MILLPOND_MEMORY_LIMIT", "1000m")];
-    assert_eq!(seen(plain, &ours).0, text(1000));
-    assert_eq!(seen(plain, &[("CUDA_DEVICE_MEMORY_LIMIT", "1003m")]).0, text(1001));
+    for variable in ["MILLPOND_MEMORY_LIMIT", "CUDA_DEVICE_MEMORY_LIMIT"] {
+        assert_eq!(seen(plain, &[(variable, "1000m")]).0, text(1000), "{variable}");
+        assert_eq!(seen(plain, &[(variable, "1003m")]).0, text(1001), "{variable}");
+    }
     let (refused, said) = seen("memory_limit: lots\n", &vcuda);
     assert!(refused.starts_with("error 2 "), "{refused}");
     assert!(said.contains("/etc/vcuda/config.yaml") && said.contains("lots"), "{said}");

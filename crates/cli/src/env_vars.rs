@@ -104,5 +104,23 @@ mod tests {
             assert!(page.contains(&format!("| `{}` |", variable.name)), "{}", variable.name);
         }
         assert!(page.contains(&format!("| `{PRELOAD}` |")));
+        let rows = page.lines().filter(|line| line.contains("| not read: "));
+        let not_read = millpond_preload::NOT_READ.iter();
+        let expected = not_read.map(|it| format!("| `{}` | not read: {} |", it.name, it.reason));
+        assert_eq!(rows.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_page_about_limits_lists_sizes_that_are_refused() {
+        let page = include_str!("../../../docs/limits.md");
+        let table = page.split("### Sizes that are refused").nth(1).unwrap();
+        let rows =
+            table.split("\n## ").next().unwrap().lines().filter(|line| line.starts_with("| `"));
+        let cells = rows.filter_map(|row| row.split(" | ").next());
+        let sizes: Vec<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+        assert!(sizes.len() > 10, "{sizes:?}");
+        for size in sizes {
+            assert!(millpond_ledger::parse_size(size.as_bytes()).is_err(), "{size}");
+        }
     }
 }

@@ -9,6 +9,7 @@
 mod args;
 mod commands;
 mod companion;
+mod config_file;
 mod elf;
 mod endure;
 mod env_vars;

@@ -4,8 +4,10 @@ use std::path::Path;
 
 use millpond::Status;
 use millpond_cuda::{Driver, DriverChoice, Nvml};
+use millpond_preload::CONFIG_FILE_NAME;
 
 use super::check::Check;
+use crate::config_file::{self, Reading};
 use crate::elf::Elf;
 use crate::preload;
 
@@ -22,8 +24,31 @@ const PAGE: &str = "docs/limits.md lists what can escape, and how to close each 
 /// Everything about limits. A pond that answers says which library to preload.
 pub fn checks(pond: Option<&Status>) -> Vec<Check> {
     let mut checks = library(pond);
+    checks.push(file(config_file::read()));
+    checks.extend(not_read(|name| std::env::var_os(name).is_some()));
     checks.push(enforcer(&Kernel::look()));
     checks
+}
+
+/// The machine's own limit.
+fn file(reading: Reading) -> Check {
+    let name = "limits: file";
+    match reading {
+        Reading::NoFile => Check::ok(name, format!("no {CONFIG_FILE_NAME}")),
+        Reading::Understood { text, .. } => Check::ok(name, format!("{CONFIG_FILE_NAME}: {text}")),
+        Reading::Refused { why, advice } => {
+            let found = format!("{why}. Programs with the library get no GPU memory");
+            Check::warn(name, found, advice)
+        }
+    }
+}
+
+/// Variables of vcuda-hook and HAMi-core that are set and change nothing.
+fn not_read(is_set: impl Fn(&str) -> bool) -> Option<Check> {
+    let set = millpond_preload::NOT_READ.iter().filter(|variable| is_set(variable.name));
+    let set: Vec<_> = set.map(|it| format!("{} ({})", it.name, it.reason)).collect();
+    let found = format!("set and not read: {}", set.join(", "));
+    (!set.is_empty()).then(|| Check::warn("limits: variables", found, "unset them"))
 }
 
 /// The library, and who loads it.
@@ -145,6 +170,7 @@ fn enforcer(kernel: &Kernel) -> Check {
 
 #[cfg(test)]
 mod tests {
+    use super::super::check::Verdict;
     use super::*;
 
     #[test]
@@ -154,6 +180,21 @@ mod tests {
         assert!(line("# /usr/lib/millpond/libmillpond_preload.so\n").contains("not in"));
         let on = "/lib/a.so\n/usr/lib/millpond/libmillpond_preload.so # limits\n";
         assert!(line(on).contains("every dynamic program"));
+    }
+
+    #[test]
+    fn a_file_that_is_refused_is_a_warning_with_advice() {
+        let refused = Reading::Refused { why: "line 1".into(), advice: "write".into() };
+        let check = file(refused);
+        assert_eq!((check.verdict, check.advice.as_deref()), (Verdict::Warn, Some("write")));
+        assert_eq!(file(Reading::NoFile).verdict, Verdict::Ok);
+    }
+
+    #[test]
+    fn variables_that_change_nothing_are_named() {
+        assert!(not_read(|_| false).is_none());
+        let found = not_read(|name| name == "CUDA_REDIRECT").unwrap().found;
+        assert!(found.starts_with("set and not read: CUDA_REDIRECT (the driver"), "{found}");
     }
 
     #[test]

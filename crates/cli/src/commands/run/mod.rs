@@ -10,7 +10,10 @@ mod program;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+use millpond_preload::CONFIG_FILE_NAME;
+
 use crate::args::{Global, RunArgs};
+use crate::config_file::{self, Reading};
 use crate::error::{Outcome, Report};
 use crate::exit::Code;
 use crate::printer::Printer;
@@ -32,6 +35,15 @@ pub fn run(args: &RunArgs, global: &Global, printer: &Printer) -> Outcome {
         printer.note(format_args!("warning: {escape}"));
     }
     let membership = membership::join(args, global, printer)?;
+    match config_file::read() {
+        Reading::Understood { limit: Some(limit), .. } => printer.note(format_args!(
+            "{CONFIG_FILE_NAME} limits every program to {limit}: the smaller limit holds"
+        )),
+        Reading::Refused { why, advice } => {
+            printer.note(format_args!("warning: {why}; the program gets no GPU memory; {advice}"))
+        }
+        Reading::NoFile | Reading::Understood { limit: None, .. } => {}
+    }
     let mut command = Command::new(name);
     command.args(rest);
     environment::apply(&mut command, &membership);
