@@ -122,6 +122,7 @@ fn shown(size: Size) -> String {
 mod tests {
     use std::process::Command;
 
+    use millpond_ledger::parse_size;
     use serde_json::Value;
 
     use super::*;
@@ -144,7 +145,7 @@ mod tests {
     /// A size as PyYAML has it: a number is bytes.
     fn size(value: &Value) -> Option<Size> {
         let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
-        millpond_ledger::parse_size(text.as_bytes()).ok()
+        parse_size(text.as_bytes()).ok()
     }
 
     #[test]
@@ -212,6 +213,40 @@ mod tests {
             }
         }
         assert!(compared > 80, "{compared}");
+    }
+
+    /// One letter more, less or other, everywhere in every file that is understood.
+    #[test]
+    fn a_file_that_is_nearly_plain_is_read_as_yaml_does_or_refused() {
+        const LETTERS: &[u8] = b"\0\t\n\r !\"#%&'*+,-.:0179<>?@G[\\]`abegmxy{|}~\x7f\xa0\xc2\xef";
+        let understood = table().into_iter().map(|row| row.0);
+        let understood =
+            understood.filter(|file| parse_config_file(file).is_ok() && file.len() < 80);
+        let (mut count, mut accepted) = (0_u32, 0_u32);
+        for file in understood {
+            for at in 0..=file.len() {
+                let (before, after) = file.split_at(at);
+                let without = after.get(1..).unwrap_or(b"");
+                let more = LETTERS.iter().flat_map(|letter| {
+                    [after, without].map(|after| [before, &[*letter], after].concat())
+                });
+                for changed in more.chain([[before, without].concat()]) {
+                    count += 1;
+                    let Ok(found) = parse_config_file(&changed) else { continue };
+                    accepted += 1;
+                    let read = meaning(&changed).map(|read| {
+                        let limit = read.memory_limit.as_ref();
+                        let limit = limit.and_then(|text| parse_size(text.as_bytes()).ok());
+                        (limit, read.device_name)
+                    });
+                    let name =
+                        found.device_name.map(|name| String::from_utf8_lossy(name).into_owned());
+                    let shown = String::from_utf8_lossy(&changed);
+                    assert_eq!(read, Ok((found.memory_limit, name)), "{shown:?}");
+                }
+            }
+        }
+        assert!(count > 50_000 && accepted > 5_000, "{count} files, {accepted} understood");
     }
 
     #[test]
