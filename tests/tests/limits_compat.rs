@@ -256,3 +256,32 @@ fn vcudas_file_needs_no_environment_and_is_raised_by_no_variable() {
     assert!(refused.starts_with("error 2 "), "{refused}");
     assert!(said.contains("/etc/vcuda/config.yaml") && said.contains("lots"), "{said}");
 }
+
+#[test]
+fn doctor_and_run_say_what_the_file_means_and_what_to_write() {
+    let Some(way) = namespace::unshare(&["--mount"]) else {
+        skip("`unshare --mount` is not permitted here");
+        return;
+    };
+    let place = Place::without_a_pond();
+    let group = group();
+    let _cleared = Cleared(home().join(&group));
+    let said = |file: &str, words: &[&str]| {
+        let script = namespace::with_etc(&place.pond.path("etc"), &[("vcuda/config.yaml", file)]);
+        let command = place.command(words);
+        let script = script + "exec \"$@\"";
+        let said = namespace::under(&way, &script, &command).output().unwrap();
+        String::from_utf8([said.stdout, said.stderr].concat()).unwrap()
+    };
+    let doctor = &["doctor"][..];
+    let run = &["run", "--group", &group, "--limit", "2G", "--", "true"][..];
+    for words in [doctor, run] {
+        let refused = said("{memory_limit: 1g}\n", words);
+        assert!(refused.contains("config.yaml:1:"), "{refused}");
+        assert!(refused.contains("write it as `memory_limit: 1g`"), "{refused}");
+    }
+    let understood = said("memory_limit: 1g\n", doctor);
+    assert!(understood.contains("no program has more than 1 GiB of a GPU"), "{understood}");
+    let understood = said("memory_limit: 1g\n", run);
+    assert!(understood.contains("the smaller limit holds"), "{understood}");
+}

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use millpond_ledger::Size;
+use millpond_ledger::{Size, parse_size};
 use millpond_preload::{CONFIG_FILE_BYTES, CONFIG_FILE_NAME, ConfigFile, parse_config_file};
 use rustix::fs::OFlags;
 
@@ -89,18 +89,22 @@ fn of(file: &[u8]) -> Reading {
 
 /// The lines that say the same to the library, if it understands any.
 fn plainly(meaning: &Meaning) -> Option<String> {
-    let line = |key: &str, value: &Option<String>| {
-        let value = value.as_ref()?.trim();
-        let forms = [format!("{key}: {value}"), format!("{key}: \"{value}\"")];
-        forms.into_iter().find(|line| parse_config_file(line.as_bytes()).is_ok())
-    };
-    let limit = line("memory_limit", &meaning.memory_limit);
-    let name = line("device_name", &meaning.device_name);
-    let missing = (limit.is_none() && meaning.memory_limit.is_some())
-        || (name.is_none() && meaning.device_name.is_some());
-    let lines: Vec<String> =
-        [limit, name].into_iter().flatten().map(|line| format!("`{line}`")).collect();
-    (!missing && !lines.is_empty()).then(|| lines.join(" and "))
+    let limit = meaning.memory_limit.as_ref().map(|text| {
+        let memory_limit = Some(parse_size(text.as_bytes()).ok()?);
+        plain_line("memory_limit", text.trim(), &ConfigFile { memory_limit, device_name: None })
+    });
+    let name = meaning.device_name.as_ref().map(|text| {
+        let device_name = Some(text.as_bytes());
+        plain_line("device_name", text, &ConfigFile { memory_limit: None, device_name })
+    });
+    let lines: Option<Vec<String>> = [limit, name].into_iter().flatten().collect();
+    lines.filter(|lines| !lines.is_empty()).map(|lines| lines.join(" and "))
+}
+
+fn plain_line(key: &str, text: &str, states: &ConfigFile<'_>) -> Option<String> {
+    let forms = [format!("{key}: {text}"), format!("{key}: \"{text}\"")];
+    let found = forms.iter().find(|line| parse_config_file(line.as_bytes()) == Ok(*states))?;
+    Some(format!("`{found}`"))
 }
 
 fn summary(found: &ConfigFile<'_>, limit: Option<&str>) -> String {
@@ -144,7 +148,7 @@ mod tests {
     /// A size as PyYAML has it: a number is bytes.
     fn size(value: &Value) -> Option<Size> {
         let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
-        millpond_ledger::parse_size(text.as_bytes()).ok()
+        parse_size(text.as_bytes()).ok()
     }
 
     #[test]
@@ -214,6 +218,40 @@ mod tests {
         assert!(compared > 80, "{compared}");
     }
 
+    /// One letter more, less or other, everywhere in every file that is understood.
+    #[test]
+    fn a_file_that_is_nearly_plain_is_read_as_yaml_does_or_refused() {
+        const LETTERS: &[u8] = b"\0\t\n\r !\"#%&'*+,-.:0179<>?@G[\\]`abegmxy{|}~\x7f\xa0\xc2\xef";
+        let understood = table().into_iter().map(|row| row.0);
+        let understood =
+            understood.filter(|file| parse_config_file(file).is_ok() && file.len() < 80);
+        let (mut count, mut accepted) = (0_u32, 0_u32);
+        for file in understood {
+            for at in 0..=file.len() {
+                let (before, after) = file.split_at(at);
+                let without = after.get(1..).unwrap_or(b"");
+                let more = LETTERS.iter().flat_map(|letter| {
+                    [after, without].map(|after| [before, &[*letter], after].concat())
+                });
+                for changed in more.chain([[before, without].concat()]) {
+                    count += 1;
+                    let Ok(found) = parse_config_file(&changed) else { continue };
+                    accepted += 1;
+                    let read = meaning(&changed).map(|read| {
+                        let limit = read.memory_limit.as_ref();
+                        let limit = limit.and_then(|text| parse_size(text.as_bytes()).ok());
+                        (limit, read.device_name)
+                    });
+                    let name =
+                        found.device_name.map(|name| String::from_utf8_lossy(name).into_owned());
+                    let shown = String::from_utf8_lossy(&changed);
+                    assert_eq!(read, Ok((found.memory_limit, name)), "{shown:?}");
+                }
+            }
+        }
+        assert!(count > 50_000 && accepted > 5_000, "{count} files, {accepted} understood");
+    }
+
     #[test]
     fn a_file_that_is_refused_comes_with_the_line_to_write() {
         let advice = |file: &str| match of(file.as_bytes()) {
@@ -238,6 +276,10 @@ mod tests {
         assert!(advice("{memory_limit: 1g, memory_limit: 2g}").0.contains("more than once"));
         let both = advice("{memory_limit: 010, device_name: 'a: b'}").1;
         assert_eq!(both, "write it as `memory_limit: \"010\"` and `device_name: \"a: b\"`");
+        // No line is advice that says something else.
+        assert_eq!(advice("{device_name: 'a #b'}").1, "write it as `device_name: \"a #b\"`");
+        let two = advice("device_name: |-\n  x\n  memory_limit: 1g\n");
+        assert_eq!(two.1, "write `memory_limit: 10G`");
     }
 
     #[test]
