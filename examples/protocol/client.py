@@ -91,7 +91,7 @@ class Client:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(find_pond())
         peer = struct.unpack("3i", self.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-        if peer[1] not in (os.geteuid(), 0):
+        if peer[1] not in (os.geteuid(), 0) or peer[1] == 65534:
             raise SystemExit(f"user {peer[1]} serves this pond")
         self.welcome, fds = self.ask("Hello", magic=0x504F4E44, version=1, client=to_id(self.identity), program=self.program,
                                      claims=bool(self.held), **self.proof)

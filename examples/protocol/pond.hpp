@@ -88,6 +88,7 @@ inline Fd enter(const Door &door) {
     ucred peer{};
     socklen_t size = sizeof peer;
     if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) system_failed("SO_PEERCRED");
+    if (peer.uid == 65534) throw std::runtime_error("the user who serves '" + door.path + "' has no number here");
     bool mine = door.owner == ::geteuid() || door.owner == 0;
     if (mine ? peer.uid != ::geteuid() && peer.uid != 0 : peer.uid != door.owner)
         throw std::runtime_error("user " + std::to_string(peer.uid) + " serves '" + door.path + "'");

@@ -154,7 +154,7 @@ impl Play {
             2 => Door::Watch,
             _ => Door::Users,
         };
-        self.pond.connected(conn, owner, &[2], door, user);
+        self.pond.connected(conn, owner, &[2], door, user.into());
         self.conns.push(conn);
     }
 

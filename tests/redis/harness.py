@@ -190,11 +190,13 @@ class Pond:
 class Bridge:
     """`millpond redis`: between one pond and one Redis."""
 
-    def __init__(self, pond, *urls, node="a", prefix="", repair_every="60s", arguments=(), environment=None, start=True):
+    def __init__(self, pond, *urls, node="a", prefix="", repair_every="60s", arguments=(), environment=None, start=True, apart=()):
         self.pond, self.node, self.prefix, self.process = pond, node, prefix, None
         self.log_file = pond.home / f"bridge-{node}.log"
         self.environment = pond.environment | (environment or {})
-        self.command = [os.environ["MILLPOND_REDIS_BIN"], *(word for url in urls for word in ("--url", url)), "--node", node,
+        # What it sees as its own number.
+        self.own_pid = (lambda: 1) if apart else (lambda: self.pid)
+        self.command = [*apart, os.environ["MILLPOND_REDIS_BIN"], *(word for url in urls for word in ("--url", url)), "--node", node,
                         "--repair-every", repair_every, *(["--prefix", prefix] if prefix else []), *arguments]
         if start:
             self.start()
@@ -214,7 +216,7 @@ class Bridge:
             if self.process.poll() is not None:
                 raise AssertionError(f"the bridge ended with {self.process.returncode}: {self.log()[-2000:]}")
             pid = connection.hget(f"{self.prefix}tensor:node:{self.node}", "pid")
-            return pid == str(self.pid) and connection.exists(f"{self.prefix}tensor:heartbeat:{self.node}")
+            return pid == str(self.own_pid()) and connection.exists(f"{self.prefix}tensor:heartbeat:{self.node}")
 
         eventually(f"node '{self.node}' is registered", said)
         return self

@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+import unittest
 
 import harness
 from fixture import Cleared
 
 PROGRAMS = harness.ROOT / "tests" / "programs"
 BYTES = 3 * harness.MIB + 100
+# What a container has for itself; Redis is reached through a socket in the folder that both see.
+APART = ["unshare", "--user", "--map-root-user", "--pid", "--net", "--ipc", "--mount", "--fork", "--kill-child", "--mount-proc"]
 
 
 class PlainPrograms(Cleared):
@@ -55,3 +58,26 @@ class PlainPrograms(Cleared):
         for source in ("redis_tensor.c", "redis_tensor.py"):
             text = (PROGRAMS / source).read_text(encoding="utf-8")
             self.assertEqual(text.count("illpond"), 1, "the sentence that says so")
+
+
+class BridgeInAContainer(Cleared):
+    @classmethod
+    def prepare(cls):
+        if subprocess.run([*APART, "true"], capture_output=True, check=False).returncode != 0:
+            print("SKIPPED: `unshare` with a user namespace is not permitted here")
+            raise unittest.SkipTest("no namespaces")
+        super().prepare()
+
+    @classmethod
+    def new_bridge(cls, pond, *urls, **named):
+        return super().new_bridge(pond, *urls, apart=APART, **named)
+
+    def test_it_holds_for_processes_by_the_numbers_of_the_pond_and_is_killed_without_a_loss(self):
+        holder = self.holder()
+        self.user.create("held")
+        self.assertEqual(self.user.get("held", pid=holder.pid)["refcount"], 2)
+        self.bridge.restart().registered(self.redis)
+        self.agree()
+        holder.kill()
+        harness.eventually_equal("the hold ends with its process", 1, lambda: self.user.refcount("held"))
+        self.assertEqual(self.user.delete("held")["refcount"], 0)

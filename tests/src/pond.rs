@@ -12,7 +12,8 @@ use millpond_cuda::DriverChoice;
 use crate::driver::{alone, is_soft, tolerance};
 use crate::stderr::{Kept, Stderr};
 use crate::{
-    Accounts, Folder, Options, PATIENCE, Process, Said, Worker, binaries, eventually, process,
+    Accounts, Folder, Options, PATIENCE, Process, Said, Worker, binaries, eventually, namespace,
+    process,
 };
 
 /// Memory of a software device: enough for every test, little enough for every machine.
@@ -181,6 +182,12 @@ impl TestPond {
         let mut command = self.pondtool();
         command.env(name, value);
         Worker::start(command)
+    }
+
+    /// A new worker process in namespaces of its own; see [`namespace::under`].
+    #[must_use]
+    pub fn worker_under(&self, way: &[String], script: &str) -> Worker {
+        Worker::start(namespace::under(way, script, &self.pondtool()))
     }
 
     /// Runs `millpond` with these arguments.

@@ -25,6 +25,11 @@ impl Process {
         process::Process::open(pid).map(Self)
     }
 
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.0.pid
+    }
+
     /// `kill -9`. One that is gone already is as good.
     pub fn kill(&self) {
         let _ = self.0.kill();

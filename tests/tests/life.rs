@@ -36,6 +36,22 @@ fn two_processes_share_a_named_tensor() {
 }
 
 #[test]
+fn every_process_of_a_pond_has_a_name_that_says_what_it_is() {
+    let pond = TestPond::start(Options::new());
+    let mut worker = pond.worker();
+    worker.ask(&format!("upload moved {BYTES} 1"));
+    worker.ask(&format!("shared make hosted ipc {BYTES} 1"));
+    pond.kill_keeper();
+    pond.wait_for_keeper();
+    let status = pond.status();
+    let name = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap();
+    assert_eq!(name(status.keeper_pid), "millpond-keeper\n");
+    assert_eq!(name(status.daemon_pid), "millpond-daemon\n");
+    assert_eq!(name(status.movers[0].pid), "millpond-mover\n");
+    assert_eq!(name(status.hosts[0].pid), "millpond-host\n");
+}
+
+#[test]
 fn a_rename_disturbs_nobody_and_lasts_over_a_kill() {
     let pond = TestPond::start(Options::new());
     let (mut maker, mut reader) = (pond.worker(), pond.worker());

@@ -7,6 +7,7 @@ mod accounts;
 mod budget_faults;
 mod budget_soft;
 mod card;
+mod containers;
 mod crash_loop;
 mod elastic;
 mod elastic_kills;

@@ -15,6 +15,7 @@ view::cache_fields!(
         fn __repr__(&self) -> String {
             let view::Cache { name, group, pid, held_bytes, reserved_bytes, .. } = &self.0;
             let (held, reserved) = (units::bytes(*held_bytes), units::bytes(*reserved_bytes));
+            let pid = view::pid_text(*pid);
             visible(&format!("CacheInfo('{name}', '{group}', pid {pid}, {held} of {reserved})"))
         }
     }

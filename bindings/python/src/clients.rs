@@ -22,6 +22,7 @@ view::lease_fields!(
         fn __repr__(&self) -> String {
             let view::Lease { name, tensor, mode, pid, .. } = &self.0;
             let name = name.as_ref().map_or_else(|| tensor.to_string(), ToString::to_string);
+            let pid = view::pid_text(*pid);
             visible(&format!("LeaseInfo('{name}', {mode}, pid {pid})"))
         }
     }
@@ -33,7 +34,8 @@ view::client_fields!(
     ClientInfo(view::Client) {
         fn __repr__(&self) -> String {
             let view::Client { program, pid, leases, .. } = &self.0;
-            visible(&format!("ClientInfo({program}, pid {pid}, {} leases)", leases.len()))
+            let (pid, leases) = (view::pid_text(*pid), leases.len());
+            visible(&format!("ClientInfo({program}, pid {pid}, {leases} leases)"))
         }
     }
 );

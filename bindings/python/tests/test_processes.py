@@ -70,6 +70,38 @@ def test_a_forked_child_is_told_and_the_parent_keeps_its_own(name, python):
     millpond.delete(name)
 
 
+def test_a_program_in_a_container_shares_with_one_outside(name):
+    apart = ["unshare", "--user", "--map-root-user", "--pid", "--net", "--ipc", "--mount", "--fork", "--kill-child", "--mount-proc"]
+    if subprocess.run([*apart, "true"], capture_output=True).returncode != 0:
+        print("SKIPPED: `unshare` with a user namespace is not permitted here")
+        pytest.skip("no namespaces")
+    script = """
+import os, sys, millpond
+with millpond.get(sys.argv[1]) as t:
+    assert os.getpid() == 1 and t.tobytes() == bytes(4)
+    own = next(one for one in millpond.clients() if one.leases)
+    print(own.pid, flush=True)
+    sys.stdin.read()
+"""
+    millpond.create(name, (4,), "uint8", zero=True).close()
+    millpond.flush()
+    inside = subprocess.Popen(
+        [*apart, sys.executable, "-c", script, name],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    pid = int(inside.stdout.readline())
+    assert [one.pid for one in millpond.clients() if one.leases] == [pid] and pid > 1
+    inside.kill()
+    inside.communicate()
+    deadline = time.monotonic() + DEADLINE
+    while millpond.info(name).leases and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert millpond.info(name).leases == 0
+    millpond.delete(name)
+
+
 def test_ctrl_c_ends_a_wait(name):
     script = """
 import sys, millpond

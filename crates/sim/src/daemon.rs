@@ -270,7 +270,7 @@ impl World {
         running.next_conn += 1;
         running.ports.conns.insert(conn, socket);
         let owner = Owner { tenant: running.pond.tenant("local"), user, group: 100 };
-        self.event(|pond, _| pond.connected(conn, owner, &[], door, pid))?;
+        self.event(|pond, _| pond.connected(conn, owner, &[], door, pid.into()))?;
         Ok(conn)
     }
 

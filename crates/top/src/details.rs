@@ -1,7 +1,7 @@
 //! A thing looked at closely, as lines of a label and a text.
 
 use millpond_overview::Overview;
-use millpond_view::{Lease, Member, Tensor, Version, units};
+use millpond_view::{Lease, Member, Tensor, Version, pid_text, units};
 
 use crate::panes::{Row, Thing, short_age};
 use crate::state::{Answer, Details, State, Subject};
@@ -106,7 +106,7 @@ impl Lines {
                 self.say("users", if users.is_empty() { "none".into() } else { users.join(" ") });
             }
             Thing::Cache(cache) => {
-                self.say("process", format!("{} ({})", cache.program, cache.pid));
+                self.say("process", format!("{} ({})", cache.program, pid_text(cache.pid)));
                 self.say("owner", overview.user_name(cache.user));
                 self.say("group", cache.group.to_string());
                 self.bytes("reserved", cache.reserved_bytes);
@@ -203,7 +203,7 @@ impl Lines {
         for lease in leases.iter().take(LISTED) {
             let age = short_age(self.now_unix_ms.saturating_sub(lease.since_unix_ms));
             let mode = lease.mode.to_string();
-            self.say("", format!("{mode} {} ({}) {age}", lease.program, lease.pid));
+            self.say("", format!("{mode} {} ({}) {age}", lease.program, pid_text(lease.pid)));
         }
         self.rest(leases.len());
     }

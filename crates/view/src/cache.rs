@@ -4,7 +4,7 @@ use millpond_wire::message::CacheInfo;
 use millpond_wire::{CacheId, GpuUuid, GroupName, TensorName};
 use serde::Serialize;
 
-use crate::Text;
+use crate::{Text, visible};
 
 /// `elastic ls`.
 #[derive(Clone, Debug, Serialize)]
@@ -30,8 +30,8 @@ data! { $
         group: Text<GroupName>,
         /// UUID of the GPU.
         device: Text<GpuUuid>,
-        /// Process, as the daemon sees it.
-        pid: u32,
+        /// Process, as the daemon sees it; nothing for one outside the daemon's pid namespace.
+        pid: Option<u32>,
         /// What the process runs.
         program: String,
         /// User id of the process.
@@ -70,7 +70,7 @@ impl From<&CacheInfo> for Cache {
             name: Text(info.name.clone()),
             group: Text(info.group.clone()),
             device: Text(info.device),
-            pid: info.pid,
+            pid: visible(info.pid),
             program: info.program.clone(),
             user: info.user,
             reserved_bytes: info.reserved_bytes,

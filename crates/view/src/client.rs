@@ -6,7 +6,7 @@ use millpond_wire::ClientId;
 use millpond_wire::message::ClientInfo;
 use serde::Serialize;
 
-use crate::{Lease, Process, Tags, Text};
+use crate::{Lease, Process, Tags, Text, visible};
 
 /// `ps`.
 #[derive(Clone, Debug, Serialize)]
@@ -33,8 +33,8 @@ data! { $
     pub struct Client as client_fields {
         /// Identity; absent for clients of other users.
         id: Option<Text<ClientId>>,
-        /// Process, as the daemon sees it.
-        pid: u32,
+        /// Process, as the daemon sees it; nothing for one outside the daemon's pid namespace.
+        pid: Option<u32>,
         /// User id.
         user: u32,
         /// What it calls itself.
@@ -60,7 +60,7 @@ impl Client {
         let once = client.leases.iter().filter(|lease| seen.insert(lease.target));
         Self {
             id: client.client.map(Text),
-            pid: client.pid,
+            pid: visible(client.pid),
             user: client.user,
             program: client.program.clone(),
             since_unix_ms: client.since_unix_ms,

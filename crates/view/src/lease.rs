@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use millpond_wire::message::{ClientInfo, LeaseInfo, ModelInfo};
 use millpond_wire::{ClientId, LeaseTarget, Mode, TensorName, VersionId, VersionTag};
 
-use crate::Text;
+use crate::{Text, visible};
 
 data! { $
     /// One lease.
@@ -24,8 +24,8 @@ data! { $
         since_unix_ms: u64,
         /// The client that holds it; absent for those of other users.
         client: Option<Text<ClientId>>,
-        /// That client's process.
-        pid: u32,
+        /// That client's process; nothing for one outside the daemon's pid namespace.
+        pid: Option<u32>,
         /// That client's program.
         program: String,
     }
@@ -42,7 +42,7 @@ impl Lease {
             bytes: lease.bytes,
             since_unix_ms: lease.since_unix_ms,
             client: lease.client.map(Text),
-            pid: lease.pid,
+            pid: visible(lease.pid),
             program: lease.program.clone(),
         }
     }

@@ -62,7 +62,7 @@ pub use handle::Handle;
 pub use lease::{Lease, Tags};
 pub use model::{Model, Models, Retired, Slab, Swapped, Version, VersionDetails, Weight};
 pub use objects::{Object, Objects, Removed, Renamed};
-pub use process::Process;
+pub use process::{Process, pid_text, visible};
 pub use status::{Device, Host, Mover, Status};
 pub use tensor::{Created, Life, Tensor, TensorDetails, Tensors};
 pub use ties::Ties;

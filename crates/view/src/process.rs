@@ -10,8 +10,8 @@ use crate::Tags;
 data! { $
     /// One process.
     pub struct Process as process_fields {
-        /// As the daemon sees it.
-        pid: u32,
+        /// As the daemon sees it; nothing for one outside the daemon's pid namespace.
+        pid: Option<u32>,
         /// User id.
         user: u32,
         /// What it calls itself.
@@ -39,8 +39,10 @@ impl Process {
     pub fn all(clients: &[ClientInfo], tags: &Tags) -> Vec<Self> {
         let mut found: Vec<(Self, BTreeSet<LeaseTarget>, BTreeSet<String>)> = Vec::new();
         let mut places = HashMap::new();
-        for client in clients {
-            let key = (client.pid, client.user, client.mover);
+        for (index, client) in clients.iter().enumerate() {
+            // Without a number nothing says which connections are of one process.
+            let unknown = (client.pid == 0).then_some(index);
+            let key = (client.pid, unknown, client.user, client.mover);
             let place = *places.entry(key).or_insert_with(|| {
                 found.push((Self::of(client), BTreeSet::new(), BTreeSet::new()));
                 found.len() - 1
@@ -66,7 +68,7 @@ impl Process {
 
     fn of(client: &ClientInfo) -> Self {
         Self {
-            pid: client.pid,
+            pid: visible(client.pid),
             user: client.user,
             program: client.program.clone(),
             since_unix_ms: client.since_unix_ms,
@@ -88,6 +90,18 @@ impl Process {
             (false, false) => "connected",
         }
     }
+}
+
+/// The number of a process; nothing for one outside the daemon's pid namespace.
+#[must_use]
+pub fn visible(pid: u32) -> Option<u32> {
+    Some(pid).filter(|pid| *pid != 0)
+}
+
+/// The number of a process in a table.
+#[must_use]
+pub fn pid_text(pid: Option<u32>) -> String {
+    pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string())
 }
 
 fn shown(lease: &LeaseInfo, tags: &Tags) -> String {

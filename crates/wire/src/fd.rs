@@ -13,6 +13,9 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
 use crate::caps;
 
+/// What the kernel shows for every user without a number in this user namespace.
+pub const OVERFLOW_USER: u32 = 65_534;
+
 /// Who connected, as the kernel says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerCredentials {

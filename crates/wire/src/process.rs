@@ -81,6 +81,20 @@ impl AsFd for Process {
     }
 }
 
+/// The inode number of a process by its pidfd, which no other process has had since the machine
+/// started. Zero before Linux 6.9: pidfds have no inodes of their own there.
+#[must_use]
+pub fn inode(pidfd: impl AsFd) -> u64 {
+    /// `PID_FS_MAGIC`.
+    const PIDFS: u64 = 0x5049_4446;
+    let kind =
+        rustix::fs::fstatfs(&pidfd).ok().and_then(|system| u64::try_from(system.f_type).ok());
+    match rustix::fs::fstat(&pidfd) {
+        Ok(found) if kind == Some(PIDFS) => found.st_ino,
+        _ => 0,
+    }
+}
+
 /// The twenty-second field. The second is a name that may have spaces and brackets of its own.
 fn started_in(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
@@ -116,6 +130,21 @@ mod tests {
         }
         assert_eq!(started_in("7 (sh) S 1"), None);
         assert_eq!(started_in(""), None);
+    }
+
+    #[test]
+    fn every_process_has_an_inode_number_of_its_own() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let [own, again] = [(); 2].map(|()| inode(Process::open(std::process::id()).unwrap()));
+        let other = inode(Process::open(child.id()).unwrap());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if own == 0 {
+            return println!("SKIPPED: pidfds have no inodes of their own before Linux 6.9");
+        }
+        assert_eq!(own, again);
+        assert_ne!(own, other);
+        assert_eq!(inode(std::fs::File::open("/dev/null").unwrap()), 0);
     }
 
     #[test]

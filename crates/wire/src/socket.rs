@@ -13,7 +13,7 @@ use rustix::net::{
     SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
 };
 
-use crate::caps;
+use crate::{caps, fd};
 
 /// A path that does not fit the kernel's address structure.
 pub const PATH_BYTES: usize = 107;
@@ -25,7 +25,7 @@ pub enum SocketError {
     #[error("socket path '{path}' has {length} bytes; the kernel takes at most {PATH_BYTES}")]
     PathTooLong { path: PathBuf, length: usize },
     /// The socket, or the folder it is in, belongs to somebody it should not belong to.
-    #[error("'{path}' belongs to user {owner}, not to {expected}")]
+    #[error("'{path}' belongs to {}, not to {expected}", Owner(*owner))]
     Untrusted {
         path: PathBuf,
         owner: u32,
@@ -84,6 +84,19 @@ impl SocketError {
     pub fn is_in_flight(&self) -> bool {
         let SocketError::Io { source, .. } = self else { return false };
         source.raw_os_error() == Some(libc::ETOOMANYREFS)
+    }
+}
+
+/// The owner of a socket, in words.
+#[derive(Clone, Copy, Debug)]
+pub struct Owner(pub u32);
+
+impl std::fmt::Display for Owner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            fd::OVERFLOW_USER => f.write_str("a user without a number in this user namespace"),
+            user => write!(f, "user {user}"),
+        }
     }
 }
 
@@ -189,8 +202,7 @@ fn connect_within(path: &Path, queue: Duration) -> Result<OwnedFd, SocketError> 
         return Err(SocketError::Io { what: what(), source });
     }
     // Most are one's own or root's: only another user's is looked at more closely.
-    let own = [me, 0].contains(&found.uid());
-    let host = (!own && is_invitation(path, &found)).then_some(found.uid());
+    let host = (!is_own(found.uid(), me) && is_invitation(path, &found)).then_some(found.uid());
     trusted(path, found.uid(), me, host)?;
     let socket = new_socket()?;
     let limit = |time| {
@@ -202,8 +214,9 @@ fn connect_within(path: &Path, queue: Duration) -> Result<OwnedFd, SocketError> 
         .map_err(SocketError::io(what()))?;
     limit(None)?;
     // The file's owner is who made it; the listener's credentials are who answers.
-    let peer = rustix::net::sockopt::socket_peercred(&socket).map_err(SocketError::io(what()))?;
-    trusted(path, peer.uid.as_raw(), me, host)?;
+    let peer =
+        fd::peer_credentials(&socket).map_err(|source| SocketError::Io { what: what(), source })?;
+    trusted(path, peer.user, me, host)?;
     Ok(socket)
 }
 
@@ -216,7 +229,8 @@ fn is_invitation(path: &Path, found: &std::fs::Metadata) -> bool {
             || groups.iter().any(|mine| mine.as_raw() == group)
     };
     let folder = path.parent().and_then(|folder| std::fs::symlink_metadata(folder).ok());
-    found.mode() & 0o067 == 0o060
+    found.uid() != fd::OVERFLOW_USER
+        && found.mode() & 0o067 == 0o060
         && is_mine(found.gid())
         && folder.is_some_and(|folder| {
             folder.is_dir()
@@ -230,11 +244,17 @@ fn is_invitation(path: &Path, found: &std::fs::Metadata) -> bool {
 pub fn is_trusted(path: &Path) -> bool {
     let me = rustix::process::geteuid().as_raw();
     std::fs::symlink_metadata(path)
-        .is_ok_and(|found| [me, 0].contains(&found.uid()) || is_invitation(path, &found))
+        .is_ok_and(|found| is_own(found.uid(), me) || is_invitation(path, &found))
+}
+
+/// Whether an owner is this user or root. The overflow user is neither, although a process without a
+/// number of its own is shown the same one.
+fn is_own(owner: u32, me: u32) -> bool {
+    owner != fd::OVERFLOW_USER && [me, 0].contains(&owner)
 }
 
 fn trusted(path: &Path, owner: u32, me: u32, host: Option<u32>) -> Result<(), SocketError> {
-    if owner == me || owner == 0 || Some(owner) == host {
+    if is_own(owner, me) || Some(owner) == host {
         return Ok(());
     }
     let expected = if me == 0 { "root (0)".to_owned() } else { format!("you ({me}) or root (0)") };

@@ -487,7 +487,7 @@ class LeaseInfo:
     bytes: int
     since_unix_ms: int
     client: str
-    pid: int
+    pid: int | None
     program: str
 
 @final
@@ -495,7 +495,8 @@ class ClientInfo:
     """A process that is connected to the pond, or holds something of it."""
 
     id: str
-    pid: int
+    pid: int | None
+    """As the daemon sees it; ``None`` for a process outside the daemon's pid namespace."""
     user: int
     program: str
     since_unix_ms: int
@@ -628,7 +629,7 @@ class CacheInfo:
     group: str
     """The group that pays for its pages."""
     device: str
-    pid: int
+    pid: int | None
     program: str
     user: int
     reserved_bytes: int

@@ -1,6 +1,7 @@
 //! The daemon, a keeper that a daemon starts, its movers and hosts: all get what they need through
 //! their standard input, from whoever starts them.
 
+use std::ffi::CStr;
 use std::path::PathBuf;
 
 use millpond_keeper::config::LogFormat;
@@ -19,7 +20,7 @@ pub fn daemon(args: &DaemonArgs, printer: &Printer) -> Outcome {
         return printer.line(about()?);
     }
     millpond_keeper::lay_down_other_users();
-    start_log(&args.log)?;
+    begin(c"millpond-daemon", &args.log)?;
     millpond_daemon::run_from_stdin(crate::preload::to_name()).map_err(|error| {
         let report = Report::new(Code::Failed, serve::chain(&error));
         match error.hint() {
@@ -45,7 +46,7 @@ fn about() -> Result<String, CommandError> {
 
 pub fn keeper(log: &LogArgs) -> Outcome {
     millpond_keeper::lay_down_other_users();
-    start_log(log)?;
+    begin(c"millpond-keeper", log)?;
     let mut daemon = Launch::this_program("daemon")
         .map_err(|error| failed("finding this program's file", error))?;
     for (flag, value) in [
@@ -63,7 +64,7 @@ pub fn mover(log: &LogArgs) -> Outcome {
     // Rights are a thread's, and the log is written by another one.
     let wrong_mover = |error: millpond_mover::MoverError| wrong(serve::chain(&error));
     millpond_mover::give_up_rights().map_err(wrong_mover)?;
-    start_log(log)?;
+    begin(c"millpond-mover", log)?;
     millpond_mover::run_from_stdin().map_err(wrong_mover)
 }
 
@@ -71,7 +72,7 @@ pub fn host(log: &LogArgs) -> Outcome {
     // As for a mover.
     let wrong_host = |error: millpond_host::HostError| wrong(serve::chain(&error));
     millpond_host::give_up_rights().map_err(wrong_host)?;
-    start_log(log)?;
+    begin(c"millpond-host", log)?;
     millpond_host::run_from_stdin().map_err(wrong_host)
 }
 
@@ -81,8 +82,10 @@ pub fn worker(args: &WorkerArgs, global: &Global, printer: &Printer) -> Outcome 
     millpond_trial::worker::run(&args.label, global.runtime_dir(), printer, nothing)
 }
 
-/// Starts the log of a process that another one of the pond has started.
-pub fn start_log(log: &LogArgs) -> Outcome {
+/// Names a process that another one of the pond has started, and starts its log. A program that was
+/// started from a descriptor has the descriptor's number as its name.
+pub fn begin(name: &CStr, log: &LogArgs) -> Outcome {
+    rustix::thread::set_name(name).map_err(|error| failed("naming the process", error))?;
     endure::meaningless_signals();
     if let Err(error) = millpond_wire::fd::close_inherited() {
         return Err(failed("looking at inherited descriptors", error));

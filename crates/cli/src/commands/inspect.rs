@@ -125,7 +125,7 @@ fn holders(leases: &[LeaseInfo]) -> Table {
     .dispensable(&["CLIENT"]);
     for lease in leases {
         table.row(vec![
-            lease.pid.to_string(),
+            view::pid_text(view::visible(lease.pid)),
             lease.program.clone(),
             lease.mode.to_string(),
             units::age(lease.since_unix_ms),

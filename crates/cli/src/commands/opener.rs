@@ -10,7 +10,7 @@ use millpond_keeper::config::{Config, LogFormat, StartModel};
 use millpond_wire::message::Status;
 use millpond_wire::{VersionState, VersionTag};
 
-use super::hidden::start_log;
+use super::hidden;
 use super::status::is_software;
 use crate::args::LogArgs;
 use crate::error::{CommandError, Outcome, failed, wrong};
@@ -25,7 +25,7 @@ const GREETED_WITHIN: Duration = Duration::from_secs(1);
 
 pub fn run(log: &LogArgs, printer: &Printer) -> Outcome {
     let config = settings()?;
-    start_log(log)?;
+    hidden::begin(c"millpond-opener", log)?;
     let folder = config.folder();
     let pond = Pond::builder().runtime_dir(&folder).program("millpond opener").connect()?;
     let status = ready(&pond)?;

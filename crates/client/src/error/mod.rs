@@ -9,7 +9,7 @@ use std::time::Duration;
 use millpond_cuda::{CudaError, DevicePtr, DriverError};
 use millpond_elastic::{ElasticError, PoolError};
 use millpond_wire::message::DecodeError;
-use millpond_wire::socket::SocketError;
+use millpond_wire::socket::{Owner, SocketError};
 use millpond_wire::{
     ErrorKind, Failure, GpuUuid, ModelNameError, NameError, ShapeError, TransportKind,
 };
@@ -179,7 +179,7 @@ pub enum Error {
         user: u32,
     },
     /// What is there does not belong to whom it should.
-    #[error("'{}' belongs to user {owner}, not to {expected}", path.display())]
+    #[error("'{}' belongs to {}, not to {expected}", path.display(), Owner(*owner))]
     Untrusted {
         /// Which path.
         path: PathBuf,

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use millpond_client_core::HELLO;
 use millpond_elastic::{ElasticError, PoolError};
+use millpond_wire::fd::OVERFLOW_USER;
 use millpond_wire::{Failure, Holder, Remedy, runtime_dir};
 
 use super::Error;
@@ -60,6 +61,11 @@ impl Error {
             Error::DeviceNotVisible { .. } => {
                 "check CUDA_VISIBLE_DEVICES and MILLPOND_DRIVER; `millpond status` shows the \
                  pond's driver and GPUs"
+                    .to_owned()
+            }
+            Error::Untrusted { owner: OVERFLOW_USER, .. } => {
+                "let the user who runs the pond have a number here: /proc/self/uid_map lists those \
+                 that have one"
                     .to_owned()
             }
             Error::PathTooLong { .. } => {

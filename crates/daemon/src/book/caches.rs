@@ -164,7 +164,10 @@ impl Shelf {
                     && u32::try_from(member.slot.get()) == Ok(slot.index)
                     && member.slot.serial() == slot.serial
             }
-            None => member.kind == SlotKind::Process && member.same_namespace,
+            None => {
+                let is = identity.as_ref().is_some_and(|identity| identity.is(member));
+                member.kind == SlotKind::Process && is
+            }
         };
         let mut found = None;
         let _ = account.book.members(|member| {
@@ -173,7 +176,11 @@ impl Shelf {
             }
         });
         found.ok_or_else(|| {
-            let message = format!("process {} has no slot in group '{}'", by.pid, open.group);
+            let process = match by.pid {
+                0 => "a process in another pid namespace".to_owned(),
+                pid => format!("process {pid}"),
+            };
+            let message = format!("{process} has no slot of its own in group '{}'", open.group);
             Failure::new(ErrorKind::NotFound, message)
         })
     }

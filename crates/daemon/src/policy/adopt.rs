@@ -125,7 +125,7 @@ impl<P: Ports> Pond<P> {
         let (device, bytes, user) = (what.device, what.slab_bytes, caller.owner.user);
         // What is in a pool stays charged to its maker: nobody can tell it from the rest of the pool.
         let is_pool = matches!(what.transport, Transport::Mempool(_));
-        let maker = self.clients.get(client).map(|client| client.pid).filter(|_| !is_pool);
+        let maker = self.clients.get(client).map(|client| client.process.pid).filter(|_| !is_pool);
         self.adoptions.by_slab.insert(slab, Adoption { client, caller, what, fd });
         self.park(by, Wish::Adopt(slab), None);
         let charged = match maker {
@@ -351,7 +351,7 @@ impl<P: Ports> Pond<P> {
     pub(super) fn home_pid(&self, home: Home) -> u32 {
         let pid = match home {
             Home::Host(host) => self.hosts.pid_of(host),
-            Home::Owner(client) => self.clients.get(client).map(|client| client.pid),
+            Home::Owner(client) => self.clients.get(client).map(|client| client.process.pid),
         };
         pid.unwrap_or(0)
     }

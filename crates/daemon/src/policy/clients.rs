@@ -11,14 +11,14 @@ use millpond_wire::{ClientId, TensorId};
 
 use super::owner::{Caller, Owner};
 use super::ports::ConnId;
+use super::process::Process;
 use crate::accounts::{Account, Resource};
 
 #[derive(Clone, Debug)]
 pub(super) struct Client<F> {
     /// User and groups, never admin: that is a property of a connection.
     pub caller: Caller,
-    /// Process, as the daemon sees it.
-    pub pid: u32,
+    pub process: Process,
     /// What it calls itself.
     pub program: String,
     pub since_ms: u64,
@@ -46,8 +46,13 @@ impl<F> Client<F> {
         self.conn.is_none() && !self.mover
     }
 
-    fn process(&self) -> (u32, u32) {
-        (self.caller.owner.user, self.pid)
+    fn payer(&self) -> (u32, Process) {
+        (self.caller.owner.user, self.process)
+    }
+
+    /// Program and process, for people.
+    pub(super) fn label(&self) -> String {
+        format!("{} ({})", self.program, self.process)
     }
 
     /// The owner of what this client makes.
@@ -60,8 +65,7 @@ impl<F> Client<F> {
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     pub caller: Caller,
-    /// Process, as the daemon sees it.
-    pub pid: u32,
+    pub process: Process,
     pub client: Option<ClientId>,
     /// Pays for what is asked here.
     pub account: Rc<Account>,
@@ -78,8 +82,8 @@ pub(super) struct Clients<F> {
     conns: BTreeMap<ConnId, Connection>,
     /// How many clients have not claimed yet.
     unclaimed: usize,
-    /// How many each process has, by user and pid.
-    by_process: HashMap<(u32, u32), usize>,
+    /// How many each process of a user has.
+    by_process: HashMap<(u32, Process), usize>,
     tenants: HashMap<String, Rc<str>>,
 }
 
@@ -111,7 +115,7 @@ impl<F> Clients<F> {
         self.remove(id);
         self.unclaimed += usize::from(client.unclaimed);
         client.account.add(Resource::Clients, 1);
-        *self.by_process.entry(client.process()).or_default() += 1;
+        *self.by_process.entry(client.payer()).or_default() += 1;
         self.clients.insert(id, client);
     }
 
@@ -120,10 +124,10 @@ impl<F> Clients<F> {
         let client = self.clients.remove(&id)?;
         self.unclaimed -= usize::from(client.unclaimed);
         client.account.give(Resource::Clients, 1);
-        if let Some(count) = self.by_process.get_mut(&client.process()) {
+        if let Some(count) = self.by_process.get_mut(&client.payer()) {
             *count -= 1;
             if *count == 0 {
-                self.by_process.remove(&client.process());
+                self.by_process.remove(&client.payer());
             }
         }
         if let Some(connection) = client.conn.and_then(|conn| self.conns.get_mut(&conn)) {
@@ -197,16 +201,22 @@ impl<F> Clients<F> {
         self.clients.values().filter(|client| client.is_silent()).count()
     }
 
-    /// How many clients a process of a user is. One without a number here is not known: others
-    /// have none either.
-    pub(super) fn count_of_process(&self, user: u32, pid: u32) -> usize {
-        self.by_process.get(&(user, pid)).copied().filter(|_| pid != 0).unwrap_or(0)
+    /// How many clients a process of a user is; zero for one that cannot be told from others.
+    pub(super) fn count_of_process(&self, user: u32, process: Process) -> usize {
+        let known = self.by_process.get(&(user, process)).filter(|_| process.is_known());
+        known.copied().unwrap_or(0)
     }
 
-    pub(super) fn connect(&mut self, conn: ConnId, caller: Caller, pid: u32, account: Rc<Account>) {
+    pub(super) fn connect(
+        &mut self,
+        conn: ConnId,
+        caller: Caller,
+        process: Process,
+        account: Rc<Account>,
+    ) {
         let connection = Connection {
             caller,
-            pid,
+            process,
             client: None,
             account,
             blamed: false,
@@ -248,10 +258,10 @@ impl<F> Clients<F> {
     }
 
     /// Somebody broke the protocol. Returns user and process, the first time on this connection.
-    pub(super) fn blame(&mut self, conn: ConnId) -> Option<(u32, u32)> {
+    pub(super) fn blame(&mut self, conn: ConnId) -> Option<(u32, Process)> {
         let connection = self.conns.get_mut(&conn)?;
         let first = !std::mem::replace(&mut connection.blamed, true);
-        first.then_some((connection.caller.owner.user, connection.pid))
+        first.then_some((connection.caller.owner.user, connection.process))
     }
 
     #[cfg(test)]

@@ -212,7 +212,7 @@ impl<P: Ports> Pond<P> {
         changed(ports, id, name.as_ref());
         let (dtype, shape, bytes) = (record.dtype, &record.shape, count(record.bytes, "byte"));
         let text = match self.clients.get(record.creator) {
-            Some(by) => format!("{dtype} {shape}, {bytes}, by {} (pid {})", by.program, by.pid),
+            Some(by) => format!("{dtype} {shape}, {bytes}, by {}", by.label()),
             None => format!("{dtype} {shape}, {bytes}"),
         };
         self.happened(

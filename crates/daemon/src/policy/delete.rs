@@ -89,7 +89,7 @@ impl<P: Ports> Pond<P> {
     fn users_of(&self, id: TensorId, bytes: u64) -> Vec<Holder> {
         let leases = self.leases.on(id).take(caps::HOLDERS_SHOWN).filter_map(|(client, _)| {
             let client = self.clients.get(client)?;
-            Some((client.caller.owner.user, Some(client.pid)))
+            Some((client.caller.owner.user, client.process.number()))
         });
         let mut users: Vec<Holder> = Vec::new();
         for (user, pid) in leases.chain(self.holds.holders_on(id)) {

@@ -92,7 +92,7 @@ impl<P: Ports> Pond<P> {
             self.check_draining()?;
         }
         let RequestId { conn, number } = by;
-        let pid = self.clients.connection(conn).map_or(0, |connection| connection.pid);
+        let pid = self.clients.connection(conn).map_or(0, |connection| connection.process.pid);
         self.park(by, Wish::Group, None);
         let by = GroupCaller { user: caller.owner.user, gid: caller.owner.group, pid, operator };
         ports.ask_group(GroupAsk { conn, number, by, work });

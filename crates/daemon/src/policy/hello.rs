@@ -38,10 +38,10 @@ impl<P: Ports> Pond<P> {
         if connection.client.is_some_and(|client| client != hello.client) {
             return Err(Failure::new(ErrorKind::Protocol, "this connection already has a client"));
         }
-        let (caller, pid) = (connection.caller.clone(), connection.pid);
-        let token = self.leases.client_token(hello.client, &caller.owner, pid);
+        let (caller, process) = (connection.caller.clone(), connection.process);
+        let token = self.leases.client_token(hello.client, &caller.owner, process);
         self.may_watch_as(&caller, &hello)?;
-        match self.identify(&caller, pid, &hello, &token)? {
+        match self.identify(&caller, process, &hello, &token)? {
             Identity::Known => {}
             Identity::Unknown { proven } => self.new_client(ports, conn, &hello, proven)?,
             Identity::Taken(by) => {
@@ -98,11 +98,11 @@ impl<P: Ports> Pond<P> {
         let Some(connection) = self.clients.connection(conn) else { return Ok(()) };
         // The operator can always look.
         if !connection.caller.is_admin() {
-            let (owner, pid) = (&connection.caller.owner, connection.pid);
+            let (owner, process) = (&connection.caller.owner, connection.process);
             let most = self.caps.clients_per_process;
             let has_reserve = connection.account.has_reserve();
-            if !has_reserve && self.clients.count_of_process(owner.user, pid) >= most {
-                let message = format!("process {pid} is {most} clients, the maximum");
+            if !has_reserve && self.clients.count_of_process(owner.user, process) >= most {
+                let message = format!("the process ({process}) is {most} clients, the maximum");
                 return Err(Failure::new(ErrorKind::TooMany, message)
                     .limit("limits.clients_per_process", most as u64, most as u64)
                     .hint("use one connection for what belongs together, or say goodbye on some"));
@@ -115,7 +115,7 @@ impl<P: Ports> Pond<P> {
         let mut caller = connection.caller.clone();
         caller.door = Door::Users;
         let client = Client {
-            pid: connection.pid,
+            process: connection.process,
             program: hello.program.clone(),
             since_ms: ports.now_ms(),
             pidfd: None,
@@ -150,7 +150,7 @@ impl<P: Ports> Pond<P> {
             ports.let_go(Held::Client(id), Some(pidfd));
             return Err(from_port(error));
         }
-        let text = format!("{} (pid {})", client.program, client.pid);
+        let text = client.label();
         let user = client.owner().user;
         self.clients.set_recorded(id, true);
         if self.clients.announce(id) {
@@ -176,8 +176,18 @@ impl<P: Ports> Pond<P> {
             if let Some(conn) = conn {
                 ports.close(conn);
             }
-            let message = "your process cannot be watched: it has ended, or the daemon has no \
-                           descriptors left";
+            let seen = self.clients.get(id).and_then(|client| client.process.number());
+            let message = match seen {
+                Some(_) => {
+                    "your process cannot be watched: it has ended, or the daemon has no \
+                     descriptors left"
+                }
+                None => {
+                    "your process cannot be watched: it has ended, the daemon has no descriptors \
+                     left, or the kernel is older than Linux 6.5 and does not show the end of \
+                     processes in other pid namespaces"
+                }
+            };
             return Err(Failure::new(ErrorKind::Internal, message));
         };
         ports.watch(id, &pidfd);
@@ -282,12 +292,11 @@ impl<P: Ports> Pond<P> {
             self.end_if_idle(ports, id, "hung up and held nothing");
             return;
         }
-        let (program, pid) = (&client.program, client.pid);
         let kept = match self.leases.count_of(id) {
             0 => "holds nothing".to_owned(),
             leases => format!("keeps its {}", count(leases as u64, "lease")),
         };
-        let text = format!("{program} (pid {pid}) hung up and {kept}");
+        let text = format!("{} hung up and {kept}", client.label());
         let user = client.owner().user;
         self.happened(ports, EventKind::ClientSilent, None, None, Some(user), text);
     }
@@ -314,7 +323,7 @@ impl<P: Ports> Pond<P> {
             self.claims_settled(ports, &caller);
         }
         self.cancel_moves(ports, id);
-        let text = format!("its owner, {} (pid {}), {why}", client.program, client.pid);
+        let text = format!("its owner, {}, {why}", client.label());
         self.orphan_kept_by(ports, Home::Owner(id), &text);
         self.delete_all_ephemeral(ports, id);
         self.unmake_of(ports, id);
@@ -322,6 +331,7 @@ impl<P: Ports> Pond<P> {
         ports.unwatch(id);
         // If the journal does not say what it may still write to, the next daemon must find it dead.
         let untold = ending == Ending::Died && self.slabs.are_untold();
+        let label = client.label();
         if client.recorded && !untold {
             if let Err(error) = ports.journal(&Record::ClientGone(id)) {
                 // Recovery finds its pidfd fired and comes to the same end.
@@ -330,7 +340,7 @@ impl<P: Ports> Pond<P> {
             ports.let_go(Held::Client(id), client.pidfd);
         }
         if client.announced {
-            let text = format!("{} (pid {}): {why}", client.program, client.pid);
+            let text = format!("{label}: {why}");
             let user = client.caller.owner.user;
             self.happened(ports, EventKind::ClientGone, None, None, Some(user), text);
         }
@@ -344,7 +354,7 @@ impl<P: Ports> Pond<P> {
 pub(super) fn client_record<F>(id: ClientId, client: &Client<F>) -> Record {
     Record::ClientSeen(ClientRecord {
         client: id,
-        pid: client.pid,
+        pid: client.process.pid,
         user: client.caller.owner.user,
         group: client.caller.owner.group,
         groups: client.caller.groups.to_vec(),

@@ -10,6 +10,7 @@ use millpond_wire::{ErrorKind, Failure};
 use super::owner::Caller;
 use super::pond::Pond;
 use super::ports::{ConnId, Ports};
+use super::process::Process;
 use super::tokens::TokenKey;
 
 pub(super) enum Identity {
@@ -26,7 +27,7 @@ impl<P: Ports> Pond<P> {
     pub(super) fn identify(
         &self,
         caller: &Caller,
-        pid: u32,
+        process: Process,
         hello: &Hello,
         token: &ClientToken,
     ) -> Result<Identity, Failure> {
@@ -47,7 +48,7 @@ impl<P: Ports> Pond<P> {
         let Some(known) = self.clients.get(hello.client) else {
             return Ok(Identity::Unknown { proven });
         };
-        let is_same = known.pid == pid && known.owner().is_user(&caller.owner);
+        let is_same = known.process == process && known.owner().is_user(&caller.owner);
         match (is_same, proven) {
             _ if known.mover => Err(denied(hello, "is another process")),
             (true, true) => Ok(Identity::Known),

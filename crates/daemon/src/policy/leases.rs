@@ -14,6 +14,7 @@ use millpond_wire::{
 };
 
 use super::owner::Owner;
+use super::process::Process;
 use super::tokens::TokenKey;
 use crate::accounts::{Account, Resource};
 
@@ -82,8 +83,13 @@ impl LeaseTable {
     }
 
     /// How a client proves that it is the one that it says.
-    pub(super) fn client_token(&self, client: ClientId, owner: &Owner, pid: u32) -> ClientToken {
-        self.key.client_token(client, owner, pid)
+    pub(super) fn client_token(
+        &self,
+        client: ClientId,
+        owner: &Owner,
+        process: Process,
+    ) -> ClientToken {
+        self.key.client_token(client, owner, process)
     }
 
     pub(super) fn asked_tensor(&self, target: &Target) -> u64 {

@@ -37,6 +37,7 @@ mod owner;
 mod parked;
 mod pond;
 mod ports;
+mod process;
 mod public;
 mod publish;
 mod recovery;
@@ -60,6 +61,7 @@ pub use pond::Pond;
 pub use ports::{
     ConnId, DriverFailure, Held, HoldError, HolderSeen, KeeperRoom, OverLimit, PortError, Ports,
 };
+pub use process::Process;
 pub use public::PublicWriter;
 pub use recovery::Recovered;
 pub use turns::{LONG, entries, in_order};

@@ -27,6 +27,7 @@ use super::movers::Movers;
 use super::owner::{Caller, Door, Owner};
 use super::parked::{ParkedRequests, RequestId, Ticket};
 use super::ports::{ConnId, Ports};
+use super::process::Process;
 use super::public::PublicWriter;
 use super::slabs::{Made, PendingSlabs, Slabs};
 use super::turns::Turns;
@@ -75,10 +76,17 @@ pub struct Pond<P: Ports> {
 }
 
 impl<P: Ports> Pond<P> {
-    pub fn connected(&mut self, conn: ConnId, owner: Owner, groups: &[u32], door: Door, pid: u32) {
+    pub fn connected(
+        &mut self,
+        conn: ConnId,
+        owner: Owner,
+        groups: &[u32],
+        door: Door,
+        process: Process,
+    ) {
         let account = self.account(&owner);
         let caller = Caller { owner, groups: groups.into(), door };
-        self.clients.connect(conn, caller, pid, account);
+        self.clients.connect(conn, caller, process, account);
     }
 
     /// Whether a connection has said hello, or is gone.
@@ -311,10 +319,10 @@ impl<P: Ports> Pond<P> {
 
     fn refuse(&mut self, ports: &mut P, by: RequestId, failure: Failure) {
         if failure.kind == ErrorKind::Protocol
-            && let Some((user, pid)) = self.clients.blame(by.conn)
+            && let Some((user, process)) = self.clients.blame(by.conn)
             && self.complaints.may(user, ports.monotonic_ms())
         {
-            tracing::warn!(pid, "refused a message: {failure}");
+            tracing::warn!(%process, "refused a message: {failure}");
         }
         self.counts.gpu_full_refusals += u64::from(failure.kind == ErrorKind::GpuFull);
         let body = ReplyBody::Failure(failure);

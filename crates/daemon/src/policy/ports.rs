@@ -131,6 +131,12 @@ pub trait Ports {
     fn close(&mut self, conn: ConnId);
     /// The pidfd of the process that made this connection; `None` if it is gone.
     fn peer_pidfd(&mut self, conn: ConnId) -> Option<Self::Fd>;
+    /// What tells the process behind a pidfd from all others, also from those that are gone; zero
+    /// where the kernel has no such number.
+    fn inode(&self, pidfd: &Self::Fd) -> u64 {
+        let _ = pidfd;
+        0
+    }
     /// Says when the process behind this pidfd is gone.
     fn watch(&mut self, client: ClientId, pidfd: &Self::Fd);
     /// The client is of no interest any more.

@@ -31,6 +31,7 @@ use super::owner::{Caller, Door, Owner};
 use super::parked::ParkedRequests;
 use super::pond::Pond;
 use super::ports::{Held, PortError, Ports};
+use super::process::Process;
 use super::slabs::{PendingSlabs, Slab, SlabClass, SlabSize, Slabs};
 use super::turns::Turns;
 use super::unfreed::Unfreed;
@@ -127,16 +128,22 @@ impl<P: Ports> Pond<P> {
         let mut found = Recovered::default();
         let mut held = held;
         for record in records {
-            state.replay(record, &mut held, &mut found);
+            state.replay(ports, record, &mut held, &mut found);
         }
         state.settle(ports, held, &mut found);
         Ok((state, found))
     }
 
-    fn replay(&mut self, record: Record, held: &mut HashMap<Held, P::Fd>, found: &mut Recovered) {
+    fn replay(
+        &mut self,
+        ports: &P,
+        record: Record,
+        held: &mut HashMap<Held, P::Fd>,
+        found: &mut Recovered,
+    ) {
         match record {
             Record::Opened { .. } => {}
-            Record::ClientSeen(seen) => self.replay_client(seen, held),
+            Record::ClientSeen(seen) => self.replay_client(ports, seen, held),
             Record::ClientGone(id) => self.replay_client_gone(id, held),
             Record::SlabMade(made) => match self.replay_slab(&made, held) {
                 true => {}
@@ -178,7 +185,7 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    fn replay_client(&mut self, seen: ClientRecord, held: &mut HashMap<Held, P::Fd>) {
+    fn replay_client(&mut self, ports: &P, seen: ClientRecord, held: &mut HashMap<Held, P::Fd>) {
         let Some(pidfd) = held.remove(&Held::Client(seen.client)) else { return };
         let tenant = self.clients.tenant(&seen.tenant);
         let owner = Owner { tenant, user: seen.user, group: seen.group };
@@ -189,9 +196,10 @@ impl<P: Ports> Pond<P> {
         // A mover may have had anything mapped.
         let door = if seen.mover { Door::Operator } else { Door::Users };
         let caller = Caller { owner, groups: seen.groups.into(), door };
+        let inode = (seen.pid == 0).then(|| ports.inode(&pidfd));
         let client = Client {
             caller,
-            pid: seen.pid,
+            process: Process { pid: seen.pid, inode: inode.unwrap_or(0) },
             program: seen.program,
             since_ms: seen.since_unix_ms,
             pidfd: Some(pidfd),

@@ -8,6 +8,7 @@ use millpond_wire::{ClientId, LeaseId, LeaseTarget, Mode};
 use siphasher::sip128::{Hasher128, SipHasher24};
 
 use super::owner::Owner;
+use super::process::Process;
 
 /// The key of one pond; it lives in the journal, which no client sees.
 #[derive(Clone, Copy)]
@@ -46,13 +47,16 @@ impl TokenKey {
 
     /// The token of a client: the kernel has said that this process of this user has its identity.
     #[must_use]
-    pub fn client_token(&self, client: ClientId, owner: &Owner, pid: u32) -> ClientToken {
+    pub fn client_token(&self, client: ClientId, owner: &Owner, process: Process) -> ClientToken {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         hasher.write(client.0.as_bytes());
         // No lease has this number.
         hasher.write_u64(0);
         hasher.write_u32(owner.user);
-        hasher.write_u32(pid);
+        hasher.write_u32(process.pid);
+        if process.inode != 0 {
+            hasher.write_u64(process.inode);
+        }
         hasher.write(owner.tenant.as_bytes());
         hasher.finish128().as_bytes()
     }

@@ -6,17 +6,15 @@ use std::time::{Duration, Instant};
 
 use millpond_wire::message::{Reply, ReplyBody, Request, RequestBody};
 use millpond_wire::socket::{self, SocketError};
-use millpond_wire::{ClientId, ErrorKind, Failure, HostId, fd, runtime_dir};
+use millpond_wire::{ClientId, ErrorKind, Failure, HostId, fd, process, runtime_dir};
 
 use super::conn::Conn;
 use super::ready::Work;
 use super::{HELLO_WITHIN, Listener, ROUND, Server};
 use crate::accounts::Resource;
 use crate::descriptors;
-use crate::policy::{ConnId, Door, LOCAL_TENANT, Owner, Ports};
+use crate::policy::{ConnId, Door, LOCAL_TENANT, Owner, Ports, Process};
 
-/// The user that the kernel shows for one it cannot name: nobody can be told from another.
-const OVERFLOW_USER: u32 = 65_534;
 /// How long one round accepts. Whoever connects waits for everybody who came before, whatever the user;
 /// so this is more than the turn of one user.
 const ACCEPTING: Duration = Duration::from_millis(5);
@@ -89,7 +87,7 @@ impl Server {
                     // Out of descriptors: refuse the next in line rather than spin on it. Said
                     // once: whoever tries for ever must not fill the disk.
                     if !std::mem::replace(&mut self.refusing, true)
-                        && self.pond.may_complain(&self.world, OVERFLOW_USER)
+                        && self.pond.may_complain(&self.world, fd::OVERFLOW_USER)
                     {
                         tracing::error!("{error}; refusing connections");
                     }
@@ -112,11 +110,11 @@ impl Server {
     fn accepted(&mut self, socket: OwnedFd, door: Door) {
         // It fails if it hung up before it was looked at.
         let Ok(peer) = fd::peer_credentials(&socket) else { return };
-        if peer.user == OVERFLOW_USER {
-            if self.pond.may_complain(&self.world, OVERFLOW_USER) {
+        if peer.user == fd::OVERFLOW_USER {
+            if self.pond.may_complain(&self.world, fd::OVERFLOW_USER) {
                 tracing::warn!(pid = peer.pid, "refused a user without a number in this namespace");
             }
-            return;
+            return self.refuse(&socket, no_number());
         }
         // The operator can always look: for that some are left. Who watches pays as users do.
         let admin = door == Door::Operator;
@@ -141,10 +139,12 @@ impl Server {
             let failure = self.pond.cap_reached(&mut self.world, account, refused);
             return self.refuse(&socket, failure);
         }
+        let inode = if peer.pid == 0 { inode_of_peer(&socket) } else { 0 };
+        let process = Process { pid: peer.pid, inode };
         match self.world.add_conn(id, Conn::new(socket, account)) {
             Ok(()) => {
                 self.world.meter.connections_accepted += 1;
-                self.pond.connected(id, owner, &peer.groups, door, peer.pid);
+                self.pond.connected(id, owner, &peer.groups, door, process);
                 self.ungreeted.push_back((Instant::now(), id));
                 // By now its hello is there, mostly: it does not wait for another round.
                 self.ready.add((!admin).then_some(peer.user), Work::Conn(id));
@@ -179,6 +179,21 @@ impl Server {
         self.world.unwatch(client);
         self.pond.process_gone(&mut self.world, client);
     }
+}
+
+/// Tells processes outside this pid namespace apart, which all have the number 0.
+fn inode_of_peer(socket: &OwnedFd) -> u64 {
+    fd::peer_pidfd(socket).map_or(0, |pidfd| process::inode(&pidfd))
+}
+
+fn no_number() -> Failure {
+    let user = fd::OVERFLOW_USER;
+    let message =
+        format!("the pond sees you as user {user}, as it does every user without a number");
+    Failure::new(ErrorKind::Denied, message).hint(
+        "run as another user: one that has a number in the user namespace of the pond, \
+         in which /proc/self/uid_map shows the numbers",
+    )
 }
 
 /// Whom one of the pond's sockets is for; nobody, if this version knows no such socket.

@@ -13,7 +13,9 @@ use millpond_keeper::channel::{Channel, HoldKey, Holding, Message};
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{Counters, Reply, ReplyBody};
 use millpond_wire::record::{HolderProcess, Record};
-use millpond_wire::{Backing, ClientId, GpuUuid, HostId, SlabId, TransportKind, caps, memfd};
+use millpond_wire::{
+    Backing, ClientId, GpuUuid, HostId, SlabId, TransportKind, caps, memfd, process,
+};
 use rustix::process::Signal;
 
 use super::conn::{Conn, Flushed};
@@ -264,6 +266,10 @@ impl Ports for World {
             return None;
         }
         Some(Arc::new(pidfd))
+    }
+
+    fn inode(&self, pidfd: &SharedFd) -> u64 {
+        process::inode(pidfd)
     }
 
     fn watch(&mut self, client: ClientId, pidfd: &SharedFd) {

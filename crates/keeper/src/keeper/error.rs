@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use millpond_wire::fd::OVERFLOW_USER;
 use millpond_wire::message::Service;
 use millpond_wire::runtime_dir;
 use millpond_wire::socket::SocketError;
@@ -41,6 +42,9 @@ pub enum KeeperError {
         /// By whom, if it has written that already.
         holder: Option<FolderHolder>,
     },
+    /// No client could tell this user from others.
+    #[error("user {OVERFLOW_USER} stands for every user without a number, and cannot serve a pond")]
+    NoUser,
     /// Somebody else could put something into the folder.
     #[error("the runtime folder '{}' {problem}", folder.display())]
     FolderUntrusted {
@@ -121,6 +125,11 @@ impl KeeperError {
         match self {
             KeeperError::FolderInUse { .. } => Some(
                 "`millpond stop` stops it; `--runtime-dir` names another folder for a second pond"
+                    .to_owned(),
+            ),
+            KeeperError::NoUser => Some(
+                "serve as a user with a number of its own in this user namespace: \
+                 /proc/self/uid_map lists them"
                     .to_owned(),
             ),
             KeeperError::FolderUntrusted { .. } => Some(

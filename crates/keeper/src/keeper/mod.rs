@@ -20,7 +20,8 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use millpond_wire::{Epoch, fd};
+use millpond_wire::Epoch;
+use millpond_wire::fd::{self, OVERFLOW_USER};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -69,6 +70,9 @@ pub enum ExitReason {
 /// [`KeeperError`], before the pond serves. Later nothing ends a keeper but a signal.
 pub fn run(start: KeeperStart) -> Result<ExitReason, KeeperError> {
     let KeeperStart { mut config, daemon: launch, opener } = start;
+    if rustix::process::geteuid().as_raw() == OVERFLOW_USER {
+        return Err(KeeperError::NoUser);
+    }
     let folder = std::path::absolute(config.folder())
         .map_err(KeeperError::io("making the runtime folder's path absolute"))?;
     config.runtime_dir = Some(folder.clone());

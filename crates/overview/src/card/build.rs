@@ -294,7 +294,8 @@ fn inside(
             (SegmentKind::Cache, cache.committed_bytes),
             (SegmentKind::CacheIdle, cache.idle_bytes),
         ] {
-            let label = format!("{} in {}, pid {}", cache.name, cache.program, cache.pid);
+            let label =
+                format!("{} in {}, pid {}", cache.name, cache.program, view::pid_text(cache.pid));
             let child = parts.of_user(segment(kind, label), cache.user);
             let id = Some(cache.cache.to_string());
             children.push(Segment { bytes, id, ..child });

@@ -41,7 +41,7 @@ pub const COLUMNS: &[Column] = &[
         _ => Value::None,
     }),
     Column::number("PID", 7, 4, |thing, _| match thing {
-        Thing::Cache(cache) => Value::Number(u64::from(cache.pid)),
+        Thing::Cache(cache) => Value::pid(cache.pid),
         _ => Value::None,
     }),
     Column::number("GPU", 3, 3, |thing, overview| match thing {

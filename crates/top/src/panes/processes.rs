@@ -11,7 +11,7 @@ pub const COLUMNS: &[Column] = &[
         _ => Value::None,
     }),
     Column::number("PID", 8, 8, |thing, _| match thing {
-        Thing::Process(process) => Value::Number(u64::from(process.pid)),
+        Thing::Process(process) => Value::pid(process.pid),
         _ => Value::None,
     }),
     Column::text("OWNER", 10, 5, |thing, overview| match thing {

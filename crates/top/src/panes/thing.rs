@@ -1,7 +1,7 @@
 //! One row: which thing of an overview it is.
 
 use millpond_overview::{Overview, TensorGroup};
-use millpond_view::{Cache, Event, Group, GroupDevice, Model, Process, Tensor, Version};
+use millpond_view::{Cache, Event, Group, GroupDevice, Model, Process, Tensor, Version, pid_text};
 
 use super::Pane;
 
@@ -100,7 +100,8 @@ impl Thing<'_> {
             }
             Thing::Cache(cache) => cache.cache.to_string(),
             Thing::Process(process) => {
-                format!("{}\0{}\0{}", process.pid, process.user, process.mover)
+                let unknown = process.pid.is_none().then_some(process.since_unix_ms);
+                format!("{:?}\0{unknown:?}\0{}\0{}", process.pid, process.user, process.mover)
             }
             Thing::Event(event) => event.sequence.to_string(),
         }
@@ -121,7 +122,7 @@ impl Thing<'_> {
             Thing::Version(model, None) => model.name.to_string(),
             Thing::Group(group, _) => group.name.to_string(),
             Thing::Cache(cache) => cache.name.to_string(),
-            Thing::Process(process) => format!("{} ({})", process.program, process.pid),
+            Thing::Process(process) => format!("{} ({})", process.program, pid_text(process.pid)),
             Thing::Event(event) => format!("event {}", event.sequence),
         }
     }

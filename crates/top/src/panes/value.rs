@@ -35,6 +35,11 @@ impl<'a> Value<'a> {
         Self::Text(Cow::Owned(text))
     }
 
+    /// The number of a process, if it has one here.
+    pub fn pid(pid: Option<u32>) -> Self {
+        pid.map_or(Self::None, |pid| Self::Number(u64::from(pid)))
+    }
+
     /// As people read it; a bar is drawn.
     pub fn shown(&self, now_unix_ms: u64) -> Cow<'_, str> {
         match self {

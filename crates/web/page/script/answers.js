@@ -39,7 +39,7 @@ function findings(overview) {
   if (silent.length)
     add(
       'warn',
-      `${count(silent.length, 'process', 'processes')} without a connection ${silent.length === 1 ? 'keeps' : 'keep'} memory: ${seen(silent[0].program)}, pid ${silent[0].pid}${silent.length > 1 ? ', …' : ''}.`,
+      `${count(silent.length, 'process', 'processes')} without a connection ${silent.length === 1 ? 'keeps' : 'keep'} memory: ${seen(silent[0].program)}, pid ${pidText(silent[0].pid)}${silent.length > 1 ? ', …' : ''}.`,
     );
   const waiting = overview.caches.filter((it) => it.wanted_bytes);
   if (waiting.length)

@@ -178,7 +178,7 @@ function paintLimits(overview) {
     for (const device of group.devices)
       if (matches(`${group.name} group ${groupState(group).text}`)) rows.push({ group, device });
   groups.update(rows);
-  const shown = overview.caches.filter((it) => matches(`${it.name} ${it.group} ${it.program} ${it.pid} cache`));
+  const shown = overview.caches.filter((it) => matches(`${it.name} ${it.group} ${it.program} ${it.pid ?? ''} cache`));
   caches.update(shown);
   say(
     $('n-limits'),

@@ -33,7 +33,7 @@ function holdersOf(name) {
   return state.overview.processes.filter((process) => process.holds.includes(name));
 }
 function processText(process) {
-  return `${process.program}, pid ${process.pid}${process.silent ? ', silent' : ''}`;
+  return `${process.program}, pid ${pidText(process.pid)}${process.silent ? ', silent' : ''}`;
 }
 
 function cellFacts(card, cell) {
@@ -43,7 +43,7 @@ function cellFacts(card, cell) {
   ];
   if (cell.parent && !cell.gathered) list.push(['Group', cell.parent]);
   const cache = cell.family === 'cache' && cacheOf(cell.id);
-  if (cache) list.push(['Process', `${cache.program}, pid ${cache.pid}`]);
+  if (cache) list.push(['Process', `${cache.program}, pid ${pidText(cache.pid)}`]);
   if (cell.user !== null && cell.user !== undefined) list.push(['Owner', user(cell.user)]);
   const tensor = cell.id && tensorOf(cell.id),
     version = cell.id && versionOf(cell.id);
@@ -212,7 +212,7 @@ const INSPECT = {
       title: it.name,
       facts: [
         ['Group', it.group],
-        ['Process', `${it.program}, pid ${it.pid}`],
+        ['Process', `${it.program}, pid ${pidText(it.pid)}`],
         ['Owner', user(it.user)],
         ['GPU', gpuOf(it.device)],
         ['Addresses', bytes(it.reserved_bytes)],
@@ -239,7 +239,7 @@ const INSPECT = {
       kind: 'Process',
       title: it.program,
       facts: [
-        ['Pid', String(it.pid)],
+        ['Pid', pidText(it.pid)],
         ['User', user(it.user)],
         ['State', processState(it)],
         ['Known for', long(now() - it.since_unix_ms)],

@@ -1,7 +1,7 @@
 // Processes and what they hold.
 
 function processKey(process) {
-  return `${process.pid}/${process.user}/${process.mover}`;
+  return `${process.pid ?? process.since_unix_ms}/${process.user}/${process.mover}`;
 }
 function processState(process) {
   return process.silent ? 'silent' : process.mover ? 'mover' : 'connected';
@@ -21,7 +21,7 @@ const processes = new Table(
         (it) => it.program,
       ),
     },
-    { key: 'pid', title: 'Pid', num: true, by: (it) => it.pid, text: (it) => String(it.pid) },
+    { key: 'pid', title: 'Pid', num: true, by: (it) => it.pid, text: (it) => pidText(it.pid) },
     { key: 'user', title: 'User', class: 'p3', by: (it) => user(it.user), text: (it) => user(it.user) },
     { key: 'held', title: 'Holds', num: true, by: (it) => it.held_bytes, text: (it) => bytes(it.held_bytes) },
     {
@@ -53,7 +53,7 @@ const processes = new Table(
 function paintProcesses(overview) {
   const fits = fitting(
     overview.processes,
-    (it) => `${it.program} ${it.pid} ${user(it.user)} ${processState(it)} ${it.holds.join(' ')} process`,
+    (it) => `${it.program} ${it.pid ?? ''} ${user(it.user)} ${processState(it)} ${it.holds.join(' ')} process`,
   );
   processes.update(fits);
   say($('n-processes'), overview.processes.length ? integer.format(overview.processes.length) : '');

@@ -30,6 +30,11 @@ function show(node, is) {
   if (node.hidden === is) node.hidden = !is;
 }
 
+/** A process outside the daemon's pid namespace has no number here. */
+function pidText(pid) {
+  return pid === null ? '-' : String(pid);
+}
+
 const INVISIBLE =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]/g;
 /** What nobody sees, or what turns the text around it, is written out. */

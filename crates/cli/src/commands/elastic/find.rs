@@ -1,6 +1,7 @@
 //! The cache that a word of the command line means: a name, an identity, or first digits of one.
 
 use millpond::{CacheId, CacheInfo, GroupName};
+use millpond_view::{pid_text, visible};
 use millpond_wire::{ErrorKind, Failure};
 
 use super::none;
@@ -45,8 +46,10 @@ fn is_called(id: CacheId, text: &str) -> bool {
 fn several(caches: &[&CacheInfo], text: &str) -> Failure {
     let count = units::count(caches.len() as u64, "cache");
     let message = format!("'{text}' is the name of {count}");
-    let one =
-        |cache: &&CacheInfo| format!("{} (group {}, pid {})", cache.cache, cache.group, cache.pid);
+    let one = |cache: &&CacheInfo| {
+        let pid = pid_text(visible(cache.pid));
+        format!("{} (group {}, pid {pid})", cache.cache, cache.group)
+    };
     let all: Vec<String> = caches.iter().take(PROPOSED).map(one).collect();
     let more = match caches.len().saturating_sub(PROPOSED) {
         0 => String::new(),

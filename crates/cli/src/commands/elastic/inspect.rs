@@ -37,7 +37,7 @@ fn facts(info: &CacheInfo) -> Vec<(&'static str, String)> {
         ("name", cache.name.to_string()),
         ("id", cache.cache.to_string()),
         ("group", cache.group.to_string()),
-        ("process", format!("{program} (pid {})", cache.pid)),
+        ("process", format!("{program} (pid {})", view::pid_text(cache.pid))),
         ("owner", format!("{} ({})", users::name(cache.user), cache.user)),
         ("device", cache.device.to_string()),
         ("reserved", format!("{}, {segments} of {each}", exact(cache.reserved_bytes))),

@@ -63,7 +63,7 @@ fn table(caches: &[CacheInfo], no_trunc: bool) -> Table {
             cache.name.to_string(),
             cache.group.to_string(),
             short(info.device, no_trunc),
-            cache.pid.to_string(),
+            view::pid_text(cache.pid),
             cache.program,
             units::bytes(cache.reserved_bytes),
             units::bytes(cache.committed_bytes),

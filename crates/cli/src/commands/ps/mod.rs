@@ -1,6 +1,6 @@
 //! `millpond ps`.
 
-use millpond_view::{Clients, Process, Tags};
+use millpond_view::{Clients, Process, Tags, pid_text};
 use millpond_wire::message::ClientInfo;
 
 use crate::args::{Global, PsArgs};
@@ -28,7 +28,8 @@ fn show(clients: &[ClientInfo], tags: &Tags, no_trunc: bool, printer: &Printer) 
     }
     let processes = Process::all(clients, tags);
     if printer.is_quiet() {
-        return processes.iter().try_for_each(|process| printer.line(process.pid));
+        let mut pids = processes.iter().filter_map(|process| process.pid);
+        return pids.try_for_each(|pid| printer.line(pid));
     }
     printer.table(&table(&processes, no_trunc))
 }
@@ -48,7 +49,7 @@ fn table(processes: &[Process], no_trunc: bool) -> Table {
     .no_trunc(no_trunc);
     for process in processes {
         table.row(vec![
-            process.pid.to_string(),
+            pid_text(process.pid),
             users::name(process.user),
             process.program.clone(),
             process.state().to_owned(),

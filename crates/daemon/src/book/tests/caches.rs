@@ -141,6 +141,21 @@ fn a_cache_is_of_a_slot_that_its_process_has() {
 }
 
 #[test]
+fn a_process_without_a_number_does_not_pay_with_the_slot_of_another() {
+    let mut play = Play::new();
+    play.make("serving", GIB);
+    let a = play.open("serving", 1);
+    let (_member, _) = play.member("serving");
+    let limited = || {
+        let open = CacheOpen { slot: None, cache: CacheId::random(), ..opening("serving", &a) };
+        GroupWork::OpenCache(Box::new(open), String::new())
+    };
+    let outside = GroupCaller { pid: 0, ..me() };
+    assert_eq!(play.ask_as(outside, limited()).unwrap_err().kind, ErrorKind::NotFound);
+    assert_eq!(play.ask_as(me(), limited()), Ok(ReplyBody::Done));
+}
+
+#[test]
 fn a_program_that_is_limited_has_no_caches_in_another_group() {
     let mut play = Play::new();
     play.make("serving", GIB);

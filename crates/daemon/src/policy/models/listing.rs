@@ -53,7 +53,7 @@ impl<P: Ports> Pond<P> {
             source: ready.map_or_else(String::new, |ready| ready.source.clone()),
             stager_pid: stager
                 .filter(|_| version.state == VersionState::Staging)
-                .map(|client| client.pid),
+                .and_then(|client| client.process.number()),
         }
     }
 

@@ -202,7 +202,7 @@ impl<P: Ports> Pond<P> {
             text.push_str(&format!(", {shared} of them shared"));
         }
         if let Some(by) = self.clients.get(version.creator) {
-            text.push_str(&format!(", by {} (pid {})", by.program, by.pid));
+            text.push_str(&format!(", by {}", by.label()));
         }
         text
     }

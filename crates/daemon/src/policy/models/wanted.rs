@@ -49,7 +49,8 @@ impl<P: Ports> Pond<P> {
             let numbers = all.filter_map(|tag| tag.as_str().strip_prefix('v')?.parse::<u32>().ok());
             return Ok(VersionTag::numbered(u64::from(numbers.max().unwrap_or(0)) + 1));
         };
-        let pid = |client: ClientId| self.clients.get(client).map(|client| client.pid);
+        let pid =
+            |client: ClientId| self.clients.get(client).and_then(|client| client.process.number());
         let taken = known.and_then(|model| self.models.tagged(model, &tag));
         let state = match taken.and_then(|id| self.models.versions.get(&id)) {
             Some(version) if version.state == VersionState::Staging => Err(pid(version.creator)),

@@ -192,7 +192,7 @@ impl<P: Ports> Pond<P> {
             }
             _ => return Ok(()),
         };
-        let pid = self.clients.connection(conn).map(|connection| connection.pid);
+        let pid = self.clients.connection(conn).and_then(|connection| connection.process.number());
         match pid.and_then(|pid| ports.file_limit(pid)) {
             Some(most) if end > most => {
                 let message = format!(

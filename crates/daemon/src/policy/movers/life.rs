@@ -63,7 +63,7 @@ impl<P: Ports> Pond<P> {
             Client {
                 // It may have to map anything.
                 caller: Caller { owner, groups: [].into(), door: Door::Operator },
-                pid,
+                process: pid.into(),
                 program: "millpond mover".to_owned(),
                 since_ms: ports.now_ms(),
                 pidfd: Some(pidfd),
@@ -280,7 +280,7 @@ impl<P: Ports> Pond<P> {
             let client = self.clients.get(mover.client?)?;
             Some(MoverInfo {
                 device: *device,
-                pid: client.pid,
+                pid: client.process.pid,
                 moves: u32::try_from(mover.sent.len() + mover.waiting.len()).unwrap_or(u32::MAX),
                 moved_bytes: mover.moved_bytes,
                 context_bytes: mover.context_bytes,

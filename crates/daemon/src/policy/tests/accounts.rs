@@ -14,7 +14,7 @@ impl Play {
     fn turned_away(&mut self, user: u32, pid: Option<u32>) -> Failure {
         let conn = self.connect(user);
         if let (Some(connection), Some(pid)) = (self.pond.clients.connection_mut(conn), pid) {
-            connection.pid = pid;
+            connection.process = pid.into();
         }
         let client = ClientId::random();
         let pid = pid.unwrap_or(77);
@@ -72,7 +72,7 @@ fn a_process_is_few_clients_and_the_operators_as_many_as_there_may_be() {
         }
     }
     let failure = play.turned_away(1, Some(4242));
-    assert_eq!(failure.message, "process 4242 is 8 clients, the maximum");
+    assert_eq!(failure.message, "the process (pid 4242) is 8 clients, the maximum");
     assert_eq!(failure.limit.unwrap().key, "limits.clients_per_process");
     play.client(1);
     let (conn, client) = (play.connect(0), ClientId::random());

@@ -9,8 +9,16 @@ use super::*;
 fn again(play: &mut Play, user: u32, client: ClientId) -> ConnId {
     let conn = play.connect(user);
     if let Some(connection) = play.pond.clients.connection_mut(conn) {
-        connection.pid = play.pids[&client];
+        connection.process = play.pids[&client].into();
     }
+    conn
+}
+
+/// A connection of a process that has no number in the daemon's namespace.
+fn from_outside(play: &mut Play, user: u32, inode: u64) -> ConnId {
+    let conn = play.connect(user);
+    play.world.inodes.insert(conn, inode);
+    play.pond.clients.connection_mut(conn).unwrap().process = Process { pid: 0, inode };
     conn
 }
 
@@ -134,7 +142,7 @@ fn a_token_of_another_pond_proves_nothing_and_does_no_harm() {
     // Its answer was lost: it comes again with what it has.
     let again = play.connect(1);
     if let Some(connection) = play.pond.clients.connection_mut(again) {
-        connection.pid = 1000 + u32::try_from(conn.0).unwrap();
+        connection.process = (1000 + u32::try_from(conn.0).unwrap()).into();
     }
     assert_eq!(kind(play.hello_with(again, client, true, proof)), None);
 }
@@ -157,4 +165,39 @@ fn identities_are_shown_to_their_user_and_to_the_operator() {
     }
     let mine = clients(&mut play, stranger).into_iter().find(|info| info.user == 2).unwrap();
     assert_eq!(mine.client, Some(own));
+}
+
+#[test]
+fn processes_without_a_number_are_told_apart_by_their_inodes() {
+    let mut play = Play::new();
+    let (conn, client) = (from_outside(&mut play, 1, 5), ClientId::random());
+    let ReplyBody::Welcome(welcome) = play.hello_with(conn, client, false, None) else { panic!() };
+    let real = Some(Proof { pond: welcome.pond, token: welcome.token.unwrap() });
+    play.create(conn, TensorCreate { lease: Some(LeaseId(1)), zero: true, ..spec("x", 100) });
+    for restarted in [false, true] {
+        if restarted {
+            play.restart();
+        }
+        for proof in [None, real] {
+            let thief = from_outside(&mut play, 1, 6);
+            let answer = play.hello_with(thief, client, false, proof);
+            assert_eq!(kind(answer), Some(ErrorKind::Denied), "restarted: {restarted}");
+        }
+        let again = from_outside(&mut play, 1, 5);
+        assert_eq!(kind(play.hello_with(again, client, false, real)), None);
+    }
+}
+
+#[test]
+fn clients_of_one_process_without_a_number_are_counted_together() {
+    let mut play = Play::new();
+    let more = |play: &mut Play, inode| {
+        let conn = from_outside(play, 1, inode);
+        kind(play.hello_with(conn, ClientId::random(), false, None))
+    };
+    for _ in 0..LIMITS.clients_per_process {
+        assert_eq!(more(&mut play, 5), None);
+    }
+    assert_eq!(more(&mut play, 5), Some(ErrorKind::TooMany));
+    assert_eq!(more(&mut play, 6), None);
 }

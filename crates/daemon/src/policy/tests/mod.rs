@@ -88,6 +88,8 @@ struct World {
     asked_for: Vec<u32>,
     group_asks: Vec<GroupAsk>,
     closed: Vec<ConnId>,
+    /// The processes without a number behind connections.
+    inodes: HashMap<ConnId, u64>,
     journal_fails: bool,
     /// Only that a slab is gone cannot be recorded.
     slab_stays: bool,
@@ -230,7 +232,12 @@ impl Ports for World {
     }
 
     fn peer_pidfd(&mut self, conn: ConnId) -> Option<u64> {
-        (!self.dead.contains(&conn)).then_some(0)
+        let pidfd = self.inodes.get(&conn).copied().unwrap_or(0);
+        (!self.dead.contains(&conn)).then_some(pidfd)
+    }
+
+    fn inode(&self, pidfd: &u64) -> u64 {
+        *pidfd
     }
 
     fn watch(&mut self, client: ClientId, _pidfd: &u64) {
@@ -443,13 +450,14 @@ impl Play {
         self.next_conn += 1;
         let owner = Owner { tenant: self.pond.tenant(tenant), user, group: 100 };
         let pid = 1000 + u32::try_from(conn.0).unwrap();
-        self.pond.connected(conn, owner, &[], Door::Users, pid);
+        self.pond.connected(conn, owner, &[], Door::Users, pid.into());
         conn
     }
 
     fn hello(&mut self, conn: ConnId, client: ClientId, claims: bool) -> ReplyBody {
         if let Some(connection) = self.pond.clients.connection_mut(conn) {
-            connection.pid = *self.pids.entry(client).or_insert(connection.pid);
+            let pid = *self.pids.entry(client).or_insert(connection.process.pid);
+            connection.process = pid.into();
         }
         let answer = self.hello_with(conn, client, claims, self.proofs.get(&client).copied());
         if let ReplyBody::Welcome(Welcome { pond, token: Some(token), .. }) = &answer {

@@ -54,7 +54,7 @@ impl<P: Ports> Pond<P> {
             listing.inside = Some(None);
             listing.found.push(ClientInfo {
                 client: shown_id(caller, id, client),
-                pid: client.pid,
+                pid: client.process.pid,
                 user: client.owner().user,
                 program: client.program.clone(),
                 since_unix_ms: client.since_ms,
@@ -139,7 +139,7 @@ pub(super) fn lease_info<F>(
         bytes,
         since_unix_ms: lease.since_ms,
         client: shown_id(caller, id, client),
-        pid: client.pid,
+        pid: client.process.pid,
         program: client.program.clone(),
     }
 }
