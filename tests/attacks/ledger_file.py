@@ -160,6 +160,7 @@ def a_member_that_harms_the_ledger_ends_no_other_program(pond, report):
     served = [wait_until(lambda p=program, use=use: use(p, 0).startswith("ok"), None) for _, program, use in programs]
     report.check(all(served), "before it A is served", served)
     report.check(b.call(replace) != "replaced", "B cannot exchange the file")
+    a_folder_that_b_was_first_at_is_named(pond, b, bin_, libraries, report)
     b.call(look)
 
     def all_ways(where):
@@ -194,7 +195,6 @@ def a_member_that_harms_the_ledger_ends_no_other_program(pond, report):
     for _, program, _ in programs:
         program.process.kill()
         program.process.wait()
-    a_folder_that_b_was_first_at_is_named(pond, b, bin_, libraries, report)
 
 
 def take_folder(path):
@@ -211,4 +211,4 @@ def a_folder_that_b_was_first_at_is_named(pond, b, bin_, libraries, report):
     ran = subprocess.run([*who, *(f"{name}={value}" for name, value in environment.items()), str(bin_ / "tenant")], text=True,
                          input=f"alloc linear {TAKE}\n", stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=30, check=False)
     named = f"'{home}' belongs to user {B}" in ran.stderr and f"rm -r {home}" in ran.stderr
-    report.check("ok" not in ran.stdout and named, "a folder that B was first at is named, with its owner and the way out", ran.stderr[-300:])
+    report.check("ok" not in ran.stdout and named, "a folder that B was first at is named, with its owner and the way out", (ran.stdout + ran.stderr)[-300:])

@@ -359,8 +359,9 @@ impl<P: Protocol> Member<P> {
             Ok(Outcome::Short(_)) => self.take(device, units),
             Err(error) => Err(error.into()),
         };
-        let stuck = done == Err(Refused::Broken(LedgerError::Busy));
-        self.stuck.store(stuck, Ordering::Relaxed);
+        if done == Err(Refused::Broken(LedgerError::Busy)) {
+            self.stuck.store(true, Ordering::Relaxed);
+        }
         done
     }
 
@@ -434,6 +435,7 @@ impl<P: Protocol> Member<P> {
             },
             |missing| view.strip::<P>(device, Some(self.slot()), missing),
         )?;
+        self.stuck.store(view.has_waited_in_vain(), Ordering::Relaxed);
         if outcome != Outcome::Done {
             own.sound()?;
             view.whole()?;

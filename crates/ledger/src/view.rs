@@ -39,6 +39,7 @@ pub(crate) struct FileView<'a> {
     patience: u64,
     /// When all waiting of this view ends; 0 before the first.
     until: Cell<u64>,
+    in_vain: Cell<bool>,
 }
 
 impl<'a> View<'a> {
@@ -48,7 +49,8 @@ impl<'a> View<'a> {
 
     pub(crate) fn of_file(fd: &'a Fd, patience: Patience) -> Self {
         let patience = u64::try_from(patience.0.as_nanos()).unwrap_or(u64::MAX);
-        Self::File(FileView { fd, fault: Cell::new(None), patience, until: Cell::new(0) })
+        let (fault, until, in_vain) = (Cell::new(None), Cell::new(0), Cell::new(false));
+        Self::File(FileView { fd, fault, patience, until, in_vain })
     }
 
     /// A word of a segment. Offsets come from our own constants; one that does not fit gets a word
@@ -104,6 +106,14 @@ impl<'a> View<'a> {
                 }
             }
             Self::File(file) => file.write(offset, from),
+        }
+    }
+
+    /// Whether a word's lock was not free in time.
+    pub(crate) fn has_waited_in_vain(&self) -> bool {
+        match self {
+            Self::Segment(..) => false,
+            Self::File(file) => file.in_vain.get(),
         }
     }
 
@@ -173,6 +183,7 @@ impl FileView<'_> {
                 self.until.set(now.saturating_add(self.patience));
             }
             if now >= self.until.get() {
+                self.in_vain.set(true);
                 return false;
             }
             sys::sleep_nanos(pause);
