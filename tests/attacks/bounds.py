@@ -48,6 +48,7 @@ FINDINGS = {
     "H2": ("descriptors_in_flight", "descriptors_that_one_user_does_not_read_stop_nobody"),
     "H3": ("unread_replies", "replies_count_until_they_are_read"),
     "H4": ("fallthrough", "a_bare_name_is_the_callers_own"),
+    "H5": ("ledger_file", "a_member_that_harms_the_ledger_ends_no_other_program"),
     "H6": ("slices", "a_large_answer_is_made_in_slices"),
     "M1": ("waiters", "requests_that_wait_are_counted_and_cost_others_nothing"),
     "M2": ("identity", "an_identity_cannot_be_taken"),

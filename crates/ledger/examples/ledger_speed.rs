@@ -40,7 +40,7 @@ fn parent() {
             (budget.asked, budget.effective) = (10 << 18, 10 << 18);
         })
         .unwrap();
-        let runs: Vec<String> = [1, 2, 8].map(|count| run(&folder, count)).to_vec();
+        let runs: Vec<String> = [1, 2, 8].map(|count| run(&folder, count, memory)).to_vec();
         let slow = slow_path(&path, &book);
         let attach = attach(&path);
         std::fs::remove_dir_all(&folder).unwrap();
@@ -90,8 +90,9 @@ fn median(times: impl Iterator<Item = Duration>) -> f64 {
 }
 
 /// All start together: a child says that it is ready, and goes when its input ends.
-fn run(folder: &str, count: usize) -> String {
-    let pairs = 20_000_000 / if count > 2 { 4 } else { 1 };
+fn run(folder: &str, count: usize, memory: Memory) -> String {
+    let all = if memory == Memory::File { 200_000 } else { 20_000_000 };
+    let pairs = all / if count > 2 { 4 } else { 1 };
     let mut children: Vec<_> = (0..count)
         .map(|_| {
             Command::new(std::env::current_exe().unwrap())

@@ -1,13 +1,11 @@
 //! The operator's side of a group: daemon and command line.
 
 use core::ffi::CStr;
-use core::sync::atomic::Ordering;
 use core::time::Duration;
 
 use crate::error::{LedgerError, PondRefused};
 use crate::establish::{Access, make_files};
 use crate::file::{Head, Memory};
-use crate::guard::Guard;
 use crate::layout::{Column, DeviceReading, SlotIndex, SlotKind, Totals, Uuid};
 use crate::limits::{Budget, Limits, Name};
 use crate::liveness::{self, Life, own_namespace};
@@ -17,6 +15,7 @@ use crate::path::Path;
 use crate::protocol::{self, Outcome, Sound};
 use crate::region::Region;
 use crate::sys;
+use crate::view::View;
 
 /// How long opening a book waits for the lock, which it needs only when all members have ended.
 const OPENING: Patience = Patience(Duration::from_secs(1));
@@ -83,8 +82,6 @@ pub struct MemberReading {
 /// the given patience; the others never wait.
 #[derive(Debug)]
 pub struct Book {
-    // Dropped before the region it watches.
-    guard: Option<Guard>,
     region: Region,
     ledger: Path,
     limits: Path,
@@ -113,7 +110,7 @@ impl Book {
         Limits::load(limits.as_c())?;
         let file = Locked::without(ledger.as_c())?;
         let head = Head::require(file.fd())?;
-        let region = match Region::reach(file.fd(), &head, false)? {
+        let region = match Region::reach(&head, false)? {
             Some(region) => region,
             None => {
                 let lock = || {
@@ -124,11 +121,7 @@ impl Book {
                 Wait::for_a_region(lock)?.1
             }
         };
-        let guard = match region.memory() {
-            Memory::File => Some(Guard::watch(&region)?),
-            Memory::Segment => None,
-        };
-        Ok(Self { guard, region, ledger, limits })
+        Ok(Self { region, ledger, limits })
     }
 
     /// The group's name.
@@ -160,14 +153,15 @@ impl Book {
         patience: Patience,
         change: impl FnOnce(&mut Budget),
     ) -> Result<Budget, LedgerError> {
-        let (_locked, fd, mut limits) = self.edit(patience)?;
+        let (locked, fd, mut limits) = self.edit(patience)?;
+        let view = self.region.view(locked.fd(), patience);
         let mut budget =
             limits.entry(device.as_ref()).or_else(|| limits.entry(None)).unwrap_or_default();
         change(&mut budget);
         limits.set(device.as_ref(), &budget)?;
         limits.write(&fd)?;
-        self.settle(&limits);
-        self.whole()?;
+        settle(&view, &limits);
+        view.whole()?;
         Ok(budget)
     }
 
@@ -191,8 +185,9 @@ impl Book {
         patience: Patience,
     ) -> Result<(), PondRefused> {
         let (locked, fd, mut limits) = self.edit(patience)?;
+        let view = self.region.view(locked.fd(), patience);
         let mut budget = limits.budget(&device);
-        let index = self.region.find_device(&device);
+        let index = view.find_device(&device);
         let limit = budget.for_members();
         let refused = match index {
             None => (units > limit).then_some(false),
@@ -200,15 +195,15 @@ impl Book {
                 units,
                 limit,
                 || {
-                    let owed = self.region.owed(index, None, sys::monotonic_nanos());
-                    self.region.sums(index).0.saturating_add(owed)
+                    let owed = view.owed(index, None, sys::monotonic_nanos());
+                    view.sums(index).0.saturating_add(owed)
                 },
-                || self.region.reap(locked.fd(), false),
-                |missing| self.region.strip::<Sound>(index, None, missing),
-                |reaped| self.region.claims_of(&reaped.dying, index),
+                || view.reap(locked.fd(), false),
+                |missing| view.strip::<Sound>(index, None, missing),
+                |reaped| view.claims_of(&reaped.dying, index),
             )?,
         };
-        self.whole()?;
+        view.whole()?;
         if let Some(soon) = refused {
             return Err(PondRefused::Limit { soon });
         }
@@ -241,19 +236,19 @@ impl Book {
     /// What the group has on this GPU.
     pub fn totals(&self, device: Uuid) -> Result<Totals, LedgerError> {
         let pond = self.budget(device)?.pond;
-        let (credit, used) =
-            self.region.find_device(&device).map_or((0, 0), |index| self.region.sums(index));
-        self.whole()?;
+        let (credit, used) = self
+            .look(|view| Ok(view.find_device(&device).map_or((0, 0), |index| view.sums(index))))?;
         Ok(Totals { credit, used, pond })
     }
 
     /// Takes back all unused credit on this GPU, so that `credit` in [`Book::totals`] is `used`; for
     /// when other groups need what this one was promised. Says how many units that were.
     pub fn take_back(&self, device: Uuid, patience: Patience) -> Result<u64, LedgerError> {
-        let _locked = self.lock(patience)?;
-        let index = self.region.find_device(&device);
-        let found = index.map_or(0, |index| self.region.strip::<Sound>(index, None, u64::MAX));
-        self.whole()?;
+        let locked = self.lock(patience)?;
+        let view = self.region.view(locked.fd(), patience);
+        let index = view.find_device(&device);
+        let found = index.map_or(0, |index| view.strip::<Sound>(index, None, u64::MAX));
+        view.whole()?;
         Ok(found)
     }
 
@@ -268,15 +263,16 @@ impl Book {
         time: Duration,
         patience: Patience,
     ) -> Result<(), LedgerError> {
-        let _locked = self.lock(patience)?;
-        self.require(slot)?;
-        let device = self.region.claim_device(&device)?;
+        let locked = self.lock(patience)?;
+        let view = self.region.view(locked.fd(), patience);
+        require(&view, slot)?;
+        let device = view.claim_device(&device)?;
         let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let until = sys::monotonic_nanos().saturating_add(nanos);
         // Nobody sees the new number under an old time that is over.
-        self.region.wanted(slot.get(), device).store(units, Ordering::Release);
-        self.region.until(slot.get(), device).store(until, Ordering::Release);
-        self.whole()
+        view.set_wanted(slot.get(), device, units);
+        view.set_until(slot.get(), device, until);
+        view.whole()
     }
 
     /// Gives a waiter the credit that it waits for, from what is free, from the dead, then from what
@@ -289,36 +285,39 @@ impl Book {
         patience: Patience,
     ) -> Result<Option<u64>, LedgerError> {
         let locked = self.lock(patience)?;
-        self.require(slot)?;
+        let view = self.region.view(locked.fd(), patience);
+        require(&view, slot)?;
         let limit = self.load()?.budget(&device).for_members();
-        let device = self.region.claim_device(&device)?;
+        let device = view.claim_device(&device)?;
         let place = slot.get();
-        let (wanted, kept) = self.region.wait_of(place, device, sys::monotonic_nanos());
+        let (wanted, kept) = view.line(place, device).wait(sys::monotonic_nanos());
+        view.whole()?;
         if wanted == 0 {
             return Ok(None);
         }
         let units = u32::try_from(wanted).unwrap_or(u32::MAX);
         let attempt = || {
-            let room = protocol::room(limit, self.region.sums(device).0);
-            protocol::assign(self.region.held(place, device), units, room)
+            let room = protocol::room(limit, view.sums(device).0);
+            protocol::assign(&view.held(place, device), units, room)
         };
         let mut outcome = attempt();
         if outcome != Outcome::Done {
-            self.region.reap(locked.fd(), false)?;
+            view.reap(locked.fd(), false)?;
             outcome = attempt();
         }
         if let Outcome::Short(missing) = outcome {
-            self.region.strip::<Sound>(device, Some(place), missing);
+            view.strip::<Sound>(device, Some(place), missing);
             outcome = attempt();
         }
-        self.whole()?;
+        view.whole()?;
         match outcome {
             Outcome::Short(missing) => Ok(Some(missing)),
             Outcome::Done => {
                 // In this order: whoever is killed in between leaves a waiter that is assigned again.
                 // What was assigned for an earlier wait may not be taken yet.
-                self.region.kept(place, device).store(wanted.max(kept), Ordering::Release);
-                self.region.wanted(place, device).store(0, Ordering::Release);
+                view.set_kept(place, device, wanted.max(kept));
+                view.set_wanted(place, device, 0);
+                view.whole()?;
                 Ok(None)
             }
         }
@@ -332,22 +331,26 @@ impl Book {
         device: Uuid,
         patience: Patience,
     ) -> Result<(), LedgerError> {
-        let _locked = self.lock(patience)?;
-        self.require(slot)?;
-        if let Some(device) = self.region.find_device(&device) {
-            self.region.wanted(slot.get(), device).store(0, Ordering::Release);
+        let locked = self.lock(patience)?;
+        let view = self.region.view(locked.fd(), patience);
+        require(&view, slot)?;
+        if let Some(device) = view.find_device(&device) {
+            view.set_wanted(slot.get(), device, 0);
         }
-        self.whole()
+        view.whole()
     }
 
     /// Calls `each` for every process that has a slot.
     pub fn members(&self, mut each: impl FnMut(MemberReading)) -> Result<(), LedgerError> {
-        let file = self.file()?;
+        let file = Locked::without(self.ledger.as_c())?;
+        Head::same_life(file.fd(), self.region.nonce())?;
+        let view = self.region.view(file.fd(), Patience(Duration::ZERO));
         let namespace = own_namespace();
-        for index in self.region.slots() {
-            let Some(owner) = self.region.owner(index) else { continue };
+        let taken = view.taken();
+        for index in taken.slots() {
+            let owner = view.identity(index);
+            view.whole()?;
             let life = liveness::life_of(file.fd(), index, &owner, namespace)?;
-            self.whole()?;
             each(MemberReading {
                 slot: SlotIndex {
                     index: u16::try_from(index).unwrap_or(u16::MAX),
@@ -362,18 +365,17 @@ impl Book {
                 alive: life == Life::Living,
             });
         }
-        Ok(())
+        view.whole()
     }
 
     /// What one process has on one GPU.
     pub fn reading(&self, slot: SlotIndex, device: Uuid) -> Result<DeviceReading, LedgerError> {
-        self.require(slot)?;
-        let reading = self
-            .region
-            .find_device(&device)
-            .map_or_else(DeviceReading::default, |device| self.region.reading(slot.get(), device));
-        self.whole()?;
-        Ok(reading)
+        self.look(|view| {
+            require(view, slot)?;
+            let device = view.find_device(&device);
+            Ok(device
+                .map_or_else(DeviceReading::default, |device| view.reading(slot.get(), device)))
+        })
     }
 
     /// Adds to what a process is charged (or takes back what was added before): what NVML sees and
@@ -385,16 +387,16 @@ impl Book {
         units: i64,
         patience: Patience,
     ) -> Result<(), LedgerError> {
-        let _locked = self.lock(patience)?;
-        self.require(slot)?;
+        let locked = self.lock(patience)?;
+        let view = self.region.view(locked.fd(), patience);
+        require(&view, slot)?;
         let limit = self.load()?.budget(&device).for_members();
-        let device = self.region.claim_device(&device)?;
+        let device = view.claim_device(&device)?;
         // Nobody else writes this word, and only under the lock.
-        let folded = self.region.column(slot.get(), device, Column::Folded);
-        let now = folded.load(Ordering::Relaxed);
-        folded.store(now.saturating_add_signed(units), Ordering::Relaxed);
-        self.region.settle(device, limit);
-        self.whole()
+        let now = view.reading(slot.get(), device).folded;
+        view.set_column(slot.get(), device, Column::Folded, now.saturating_add_signed(units));
+        view.settle(device, limit);
+        view.whole()
     }
 
     /// Gives back what dead processes had; says how many slots that freed. A process counts for a
@@ -402,9 +404,7 @@ impl Book {
     /// its memory back that much later: called often, this is what sees it first.
     pub fn reap(&self, patience: Patience) -> Result<usize, LedgerError> {
         let locked = self.lock(patience)?;
-        let freed = self.region.reap(locked.fd(), false)?.freed;
-        self.whole()?;
-        Ok(freed)
+        Ok(self.region.view(locked.fd(), patience).reap(locked.fd(), false)?.freed)
     }
 
     /// The group's marks.
@@ -439,18 +439,20 @@ impl Book {
 
     /// What a member has measured for a context on this GPU, in bytes.
     pub fn context_bytes(&self, device: Uuid) -> Option<u64> {
-        let device = self.region.find_device(&device)?;
-        Some(self.region.context(device).load(Ordering::Relaxed)).filter(|bytes| *bytes > 0)
+        let context = |view: &View<'_>| Ok(view.find_device(&device).map(|it| view.context(it)));
+        self.look(context).ok().flatten().filter(|bytes| *bytes > 0)
     }
 
     fn load(&self) -> Result<Limits, LedgerError> {
         Limits::load(self.limits.as_c())
     }
 
-    fn file(&self) -> Result<Locked, LedgerError> {
-        let file = Locked::without(self.ledger.as_c())?;
-        Head::same_life(file.fd(), self.region.nonce())?;
-        Ok(file)
+    /// Reads without the lock.
+    fn look<T>(
+        &self,
+        work: impl FnOnce(&View<'_>) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
+        self.region.look(&self.ledger, Patience(Duration::ZERO), work)
     }
 
     fn lock(&self, patience: Patience) -> Result<Locked, LedgerError> {
@@ -473,38 +475,31 @@ impl Book {
         patience: Patience,
         change: impl FnOnce(u64) -> u64,
     ) -> Result<(), LedgerError> {
-        let (_locked, fd, mut limits) = self.edit(patience)?;
+        let (locked, fd, mut limits) = self.edit(patience)?;
+        let view = self.region.view(locked.fd(), patience);
         let mut budget = limits.budget(&device);
         budget.pond = change(budget.pond);
         limits.set(Some(&device), &budget)?;
         limits.write(&fd)?;
-        self.settle(&limits);
-        self.whole()
+        settle(&view, &limits);
+        view.whole()
     }
+}
 
-    /// Makes the limits hold from the next allocation on. Only under the lock.
-    fn settle(&self, limits: &Limits) {
-        for device in crate::slots::devices() {
-            let budget = limits.budget(&self.region.uuid(device));
-            self.region.settle(device, budget.for_members());
-        }
+/// Makes the limits hold from the next allocation on. Only under the lock.
+fn settle(view: &View<'_>, limits: &Limits) {
+    for device in crate::slots::devices() {
+        let budget = limits.budget(&view.uuid(device));
+        view.settle(device, budget.for_members());
     }
+}
 
-    /// A slot has another owner by now when its serial is another.
-    fn require(&self, slot: SlotIndex) -> Result<(), LedgerError> {
-        match self.region.owner(slot.get()) {
-            Some(owner) if owner.serial == slot.serial => Ok(()),
-            _ => Err(LedgerError::Gone),
-        }
-    }
-
-    /// What was read from a region that was truncated meanwhile does not count.
-    fn whole(&self) -> Result<(), LedgerError> {
-        match &self.guard {
-            Some(guard) if guard.was_hit() => {
-                Err(LedgerError::Broken { file: "ledger", what: "it was truncated" })
-            }
-            _ => Ok(()),
-        }
+/// A slot has another owner by now when its serial is another.
+fn require(view: &View<'_>, slot: SlotIndex) -> Result<(), LedgerError> {
+    let owner = view.owner(slot.get());
+    view.whole()?;
+    match owner {
+        Some(owner) if owner.serial == slot.serial => Ok(()),
+        _ => Err(LedgerError::Gone),
     }
 }

@@ -51,8 +51,11 @@ pub enum LedgerError {
     )]
     OutOfReach,
     /// The folder belongs to somebody else, who could change it under us.
-    #[error("the group's folder belongs to another user")]
-    NotOurs,
+    #[error("the group's folder, or the one above it, belongs to user {owner}")]
+    NotOurs {
+        /// That user.
+        owner: u32,
+    },
     /// The slot that the caller meant belongs to somebody else by now.
     #[error("the process has ended")]
     Gone,
@@ -76,6 +79,9 @@ pub enum LedgerError {
 pub(crate) const REMOVED: &str = "it was removed";
 /// Another file has its name, or another ledger is in it.
 pub(crate) const REPLACED: &str = "it was replaced";
+/// The file ends before its last word.
+pub(crate) const TRUNCATED: LedgerError =
+    LedgerError::Broken { file: "ledger", what: "it was truncated" };
 /// Somebody is making it, or was killed while doing so.
 pub(crate) const EMPTY: &str = "it is empty";
 

@@ -126,13 +126,15 @@ fn check_ours(folder: &CStr) -> Result<(), LedgerError> {
     let slash = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
     let above = Path::of(&[path.get(..slash.max(1)).unwrap_or(b"/")])?;
     let user = sys::user();
-    for (path, root_too) in [(folder, false), (above.as_c(), true)] {
-        let fd = sys::open(path, libc::O_RDONLY | libc::O_DIRECTORY, 0)
-            .map_err(|errno| LedgerError::System { call: "open", errno })?;
-        let owner = fd.status()?.owner;
+    for (path, root_too) in [(above.as_c(), true), (folder, false)] {
+        // Not by opening: another user's folder need not be readable, and may be a link.
+        let owner =
+            sys::owner_of(path).map_err(|errno| LedgerError::System { call: "stat", errno })?;
         if owner != user && !(root_too && owner == 0) {
-            return Err(LedgerError::NotOurs);
+            return Err(LedgerError::NotOurs { owner });
         }
     }
+    sys::open(folder, libc::O_RDONLY | libc::O_DIRECTORY, 0)
+        .map_err(|errno| LedgerError::System { call: "open", errno })?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The ledger file: what says which memory the ledger is in, and carries the locks.
 
-use crate::error::{EMPTY, LedgerError, REMOVED, REPLACED};
+use crate::error::{EMPTY, LedgerError, REMOVED, REPLACED, TRUNCATED};
 use crate::layout::{HEAD, LEN, MAGIC, SLOTS, VERSION, byte};
 use crate::sys::{self, Fd};
 
@@ -12,8 +12,8 @@ const SIZE: usize = 64;
 pub enum Memory {
     /// In a System V segment: cannot be truncated. Reached within one IPC namespace.
     Segment,
-    /// In the ledger file itself: reached by every container that has the folder. Whoever may write
-    /// the file may truncate it, and a member that then touches its slot gets a SIGBUS.
+    /// In the ledger file itself, which nobody maps: reached by every container that has the folder,
+    /// by calls of the system. Some microseconds for each allocation.
     File,
 }
 
@@ -96,7 +96,7 @@ impl Head {
         }
         let mut bytes = [0; SIZE];
         if fd.read_at(&mut bytes, 0)? != SIZE {
-            return Err(broken("it was truncated"));
+            return Err(TRUNCATED);
         }
         match Self::decode(&bytes)? {
             Some(head) if head.memory.file_len() != status.size => {

@@ -1,4 +1,4 @@
-//! The account book of GPU memory limits, in memory that all processes of a group share.
+//! The account book of GPU memory limits, in memory or a file that all processes of a group share.
 //!
 //! A **group** is whoever shares a limit. Its folder has two files: `ledger`, which the members
 //! write, and `limits`, which they only read. Each process has one slot in the ledger, and in it
@@ -18,30 +18,50 @@
 //! waiter first ([`Book::assign`]); what is assigned and not used yet is not taken back. A wait has a
 //! time, after which it counts for nothing.
 //!
+//! # Where the slots are
+//!
+//! In a **System V segment** where all members are one user's and in one IPC namespace: a word is an
+//! atomic, and a reservation costs nanoseconds. A segment cannot be shortened by anybody.
+//!
+//! In the ledger **file** where containers or several users share a group. A member finds the file by
+//! a path, in a mount namespace of its own, also while no daemon runs. Members write the file, so they
+//! can shorten it, punch holes into it and fill its file system, and each of these ends a program that
+//! has the file mapped. **So nobody maps it**: a word is read by `pread`, and changed by
+//! compare-and-write under a lock on its own bytes ([`by_lock`]). The kernel drops the lock of whoever
+//! dies in between, and such a one has written all eight bytes or none. A failed call, a short read, a
+//! wrong head or a lock that is kept refuses memory, and nothing else. What is released meanwhile is
+//! counted with the next call. Refused were:
+//!
+//! - a sealed memfd: a living server has to hand it out, and a container finds no path to it
+//! - seals on a file of tmpfs: such files are born sealed against seals
+//! - a handler for SIGBUS: a library has no say over the signals of its program
+//! - one file for each user: taking back unused credit writes into the file of a neighbour
+//! - a kept descriptor: a program that closes all of its own, or uses that number again, would have
+//!   words written into its files
+//!
 //! # What a process's death and a broken file do
 //!
 //! | what | then |
 //! | --- | --- |
 //! | `kill -9` at any instruction | the kernel drops the slot's lock; who next needs room does not count the slot any more, once the driver has had time to give the memory back (50 ms after the end was first seen); allocations that need just that wait for it |
-//! | fork | the child has no slot: the memory is not mapped there, and it attaches anew |
+//! | fork | the child has no slot: no memory of the ledger is mapped there, and it attaches anew |
 //! | `exec` | like death; the new program attaches anew |
 //! | all descriptors closed | nothing: none is kept |
-//! | ledger removed, truncated, replaced, garbage | members go on with the credit they have and are refused more, by name |
+//! | ledger removed, truncated, replaced, garbage | members are refused, by name, until the file is right again; with a segment they go on with the credit they have |
+//! | a lock kept for ever | in a file: members wait some seconds once, then refuse quickly; in a segment they wait for their user's own process |
 //! | the last member ends | the segment goes with it; the folder stays until somebody makes another group, or lists them, and takes it away |
 //! | limits removed, truncated, garbage | the same, until the file is right again |
 //! | nonsense in a slot | counts as much as it says, so its group may get no more until its owner ends |
 //!
 //! What is left, known and accepted:
 //!
-//! - With [`Memory::File`] (only for groups that span containers, or where the kernel has no System
-//!   V segments) whoever may write the ledger can truncate it, and members that touch their slot
-//!   then die of a SIGBUS. It is their own group; the operator's processes survive it.
-//! - A thread that forks while another one is in [`Member::reserve`]'s slow path gives the child a
-//!   copy of the lock's descriptor. The lock is given back explicitly, so that is harmless, unless
+//! - A thread that forks while another one has a lock gives the child a copy of the lock's descriptor. The lock is given back explicitly, so that is harmless, unless
 //!   the parent is killed in those microseconds *and* the child never calls `exec`: then the lock
 //!   is held until the child ends.
-//! - A program that changes its root or mount namespace after attaching cannot reach the folder any
-//!   more: it is refused more than its credit.
+//! - A program that changes its root, mount namespace or user after attaching may not reach the folder
+//!   any more: it is refused more than its credit, and with a file everything.
+//! - A member can overwrite the words of the others: it hides what they hold, or takes their credit.
+//!   It is their own group.
 //! - Removing a ledger while its members live and making a new one gives the group a second limit:
 //!   those of the old one keep what they hold, and get no more.
 //! - A member of another pid namespace counts as ended when its lock is gone, and for 100 ms longer:
@@ -62,7 +82,8 @@
 //! - [`establish`]: makes a group's folder where there is no daemon; [`sweep_abandoned`] takes away
 //!   those that nobody is in any more
 //! - [`parse_size`], [`parse_bytes`]: sizes as people write them
-//! - [`protocol`]: the words' rules, generic over the atomics so that a model checker can run them
+//! - [`protocol`]: the words' rules, generic over the words so that a model checker can run them
+//! - [`by_lock`]: a word of a file, by steps that the same checker runs
 
 #![deny(missing_docs)]
 #![no_std]
@@ -71,10 +92,10 @@
 extern crate std;
 
 mod book;
+pub mod by_lock;
 mod error;
 mod establish;
 mod file;
-mod guard;
 mod layout;
 mod limits;
 mod liveness;
@@ -88,6 +109,7 @@ mod remove;
 mod size;
 mod slots;
 mod sys;
+mod view;
 
 /// A user's own folder, without the user's number at its end: groups without a daemon are in it,
 /// and the pond of a user whose session has no folder.

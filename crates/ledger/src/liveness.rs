@@ -36,7 +36,7 @@ impl Drop for Liveness {
 impl Liveness {
     /// Keeps the description, and with it the lock it holds, beyond its descriptor.
     pub(crate) fn keep(fd: Fd) -> Result<Self, LedgerError> {
-        let at = fd.map(PAGE, libc::PROT_NONE)?;
+        let at = fd.map_untouchable(PAGE)?;
         let kept = Self { at };
         // SAFETY: the mapping is ours and that long.
         unsafe { sys::keep_from_children(at, PAGE)? };
@@ -208,7 +208,7 @@ mod tests {
         let gone = |who: Identity| life_of(&asking, 3, &who, namespace).unwrap() != Life::Living;
         let init = Process::read(1).unwrap().start;
 
-        assert!(holding.lock_try(slot_byte(3)).unwrap());
+        assert!(holding.lock_try(slot_byte(3), 1).unwrap());
         assert!(!gone(who(sys::pid(), start, namespace)));
         // Whatever the numbers say, a lock that is held belongs to somebody who lives...
         assert!(!gone(who(1, init + 1, namespace)));
@@ -217,7 +217,7 @@ mod tests {
         // ...unless no process has that pid: then a forked child has the description.
         assert!(gone(who(i32::MAX, 5, namespace)));
 
-        holding.unlock(slot_byte(3));
+        holding.unlock(slot_byte(3), 1);
         assert!(gone(who(1, init + 1, namespace)), "another process has the pid now");
         assert!(gone(who(1, init, namespace)), "the same process after exec");
         assert!(gone(who(1, init, namespace + 1)), "in another namespace only the lock counts");

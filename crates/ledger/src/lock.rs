@@ -21,13 +21,13 @@ impl Drop for Locked {
     fn drop(&mut self) {
         // Said aloud, because a child forked by another thread meanwhile has the descriptor too.
         if self.held {
-            self.fd.unlock(byte::GROUP);
+            self.fd.unlock(byte::GROUP, 1);
         }
     }
 }
 
 impl Locked {
-    /// Waits as long as it takes. A member must: giving up would be a refusal without a reason.
+    /// Waits as long as it takes, in turn: for groups whose members are one user's.
     pub(crate) fn wait(path: &CStr) -> Result<Self, LedgerError> {
         let fd = open(path)?;
         fd.lock_wait(byte::GROUP)?;
@@ -43,7 +43,7 @@ impl Locked {
         let most = u64::try_from(patience.0.as_nanos()).unwrap_or(u64::MAX);
         let end = sys::monotonic_nanos().saturating_add(most);
         let mut pause = 20_000;
-        while !fd.lock_try(byte::GROUP)? {
+        while !fd.lock_try(byte::GROUP, 1)? {
             if sys::monotonic_nanos() >= end {
                 return Err(LedgerError::Busy);
             }

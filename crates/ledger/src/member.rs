@@ -2,7 +2,7 @@
 
 use core::ffi::CStr;
 use core::marker::PhantomData;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use core::time::Duration;
 
 use crate::book::Patience;
@@ -16,7 +16,15 @@ use crate::lock::Locked;
 use crate::path::Path;
 use crate::protocol::{self, Halves, Outcome, Protocol, Sound, Word};
 use crate::region::Region;
+use crate::slots::held_at;
 use crate::sys;
+use crate::view::{Place, View};
+
+/// How long a member waits for a lock that members of other users can keep. Longer than honest ones
+/// need together; then memory is refused.
+const PATIENCE: Patience = Patience(Duration::from_secs(5));
+/// The same once that was in vain, and for what can be counted later.
+const SHORT: Patience = Patience(Duration::from_millis(50));
 
 /// This process's slot in its group's ledger.
 ///
@@ -32,6 +40,10 @@ pub struct Member<P: Protocol = Sound> {
     limits: Path,
     /// What this member obeys besides the group's limit, by device.
     caps: [AtomicU64; DEVICES],
+    /// What is not counted in the file yet, by device: more, or less, in units.
+    uncounted: [AtomicI64; DEVICES],
+    /// Whether a lock was last waited for in vain.
+    stuck: AtomicBool,
     // Its drop is what says that this process is gone, so it is dropped after the region.
     _liveness: Liveness,
     _protocol: PhantomData<P>,
@@ -76,7 +88,7 @@ impl<P: Protocol> Member<P> {
             errno => LedgerError::System { call: "open", errno },
         })?;
         let (mut locked, region) = Wait::for_a_region(|| {
-            let locked = Locked::wait(ledger.as_c())?;
+            let locked = Locked::within(ledger.as_c(), PATIENCE)?;
             let head = Head::require(locked.fd())?;
             if own.status()?.inode != locked.fd().status()?.inode {
                 return Err(LedgerError::Broken { file: "ledger", what: REPLACED });
@@ -87,12 +99,14 @@ impl<P: Protocol> Member<P> {
         })?;
         let wait = Wait::new(Wait::FOR_THE_DEAD);
         let slot = loop {
-            match region.claim(locked.fd(), &own, kind, P::HASTY) {
+            let claimed =
+                region.view(locked.fd(), PATIENCE).claim(locked.fd(), &own, kind, P::HASTY);
+            match claimed {
                 // Some of those who are in the way may be dead.
                 Err(LedgerError::Full) if wait.may_go_on() => {
                     drop(locked);
                     wait.a_little();
-                    locked = Locked::wait(ledger.as_c())?;
+                    locked = Locked::within(ledger.as_c(), PATIENCE)?;
                     Head::same_life(locked.fd(), region.nonce())?;
                 }
                 slot => break slot?,
@@ -102,8 +116,17 @@ impl<P: Protocol> Member<P> {
         // When somebody last came: a group that nobody is in rests before it is taken away.
         own.touch();
         let liveness = Liveness::keep(own)?;
-        let caps = [const { AtomicU64::new(NO_LIMIT) }; DEVICES];
-        Ok(Self { region, slot, ledger, limits, caps, _liveness: liveness, _protocol: PhantomData })
+        Ok(Self {
+            region,
+            slot,
+            ledger,
+            limits,
+            caps: [const { AtomicU64::new(NO_LIMIT) }; DEVICES],
+            uncounted: [const { AtomicI64::new(0) }; DEVICES],
+            stuck: AtomicBool::new(false),
+            _liveness: liveness,
+            _protocol: PhantomData,
+        })
     }
 
     /// [`establish`] and a slot in what it made, again while somebody takes the folder away in
@@ -122,11 +145,14 @@ impl<P: Protocol> Member<P> {
 
     /// The number of a GPU in this group.
     pub fn device(&self, uuid: Uuid) -> Result<DeviceIndex, LedgerError> {
-        if let Some(device) = self.region.find_device(&uuid) {
+        if let Some(device) = self.look(PATIENCE, |view| Ok(view.find_device(&uuid)))? {
             return Ok(device);
         }
-        let _locked = self.lock()?;
-        self.region.claim_device(&uuid)
+        let locked = self.lock()?;
+        let view = self.region.view(locked.fd(), PATIENCE);
+        let device = view.claim_device(&uuid);
+        view.whole()?;
+        device
     }
 
     /// Lowers the limit of a GPU for this member's requests, to so many units: the smaller of this
@@ -148,15 +174,16 @@ impl<P: Protocol> Member<P> {
     }
 
     /// The group's budget on a GPU, as this member obeys it.
-    fn budget(&self, limits: &Limits, device: DeviceIndex) -> Budget {
-        let budget = limits.budget(&self.region.uuid(device));
+    fn budget(&self, limits: &Limits, uuid: &Uuid, device: DeviceIndex) -> Budget {
+        let budget = limits.budget(uuid);
         Budget { effective: budget.effective.min(self.cap(device)), ..budget }
     }
 
     /// Promises `units` to the caller, who may then ask the driver for them. All or nothing.
     #[inline]
     pub fn reserve(&self, device: DeviceIndex, units: u32) -> Result<(), Refused> {
-        match P::reserve(self.word(device), units) {
+        let Some(word) = self.atomic(device) else { return self.reserve_in_file(device, units) };
+        match P::reserve(word, units) {
             Outcome::Done => Ok(()),
             Outcome::Short(_) => self.take(device, units),
         }
@@ -166,40 +193,56 @@ impl<P: Protocol> Member<P> {
     /// has the memory back, never before.
     #[inline]
     pub fn release(&self, device: DeviceIndex, units: u32) {
-        protocol::release(self.word(device), units);
+        match self.atomic(device) {
+            Some(word) => protocol::release(word, units),
+            None => {
+                self.count(device, -i64::from(units));
+            }
+        }
     }
 
     /// Gives unused credit back to the group; says how many units. For who was asked for memory: what
     /// it has released is others' to have at once. What it has waited for and not taken yet stays:
     /// one thread may give while another takes.
     pub fn give_back(&self, device: DeviceIndex) -> u64 {
-        let (_, kept) = self.region.wait_of(self.slot(), device, sys::monotonic_nanos());
-        protocol::strip(self.word(device), u32::try_from(kept).unwrap_or(u32::MAX)).into()
+        let given = self.look(SHORT, |view| {
+            self.count_in(&self.word(view, device), device);
+            let (_, kept) = view.line(self.slot(), device).wait(sys::monotonic_nanos());
+            let kept = u32::try_from(kept).unwrap_or(u32::MAX);
+            Ok(protocol::strip(&self.word(view, device), kept))
+        });
+        given.map_or(0, u64::from)
     }
 
     /// This process has taken what it had waited for, or waits no longer: what is left of it is
     /// anybody's.
     pub fn waited(&self, device: DeviceIndex) {
-        self.region.kept(self.slot(), device).store(0, Ordering::Release);
+        self.note(|view| view.set_kept(self.slot(), device, 0));
     }
 
     /// Says how much of what this slot counts its owner can give back at once.
     pub fn set_idle(&self, device: DeviceIndex, units: u64) {
-        self.region.column(self.slot(), device, Column::Idle).store(units, Ordering::Relaxed);
+        self.note(|view| view.set_column(self.slot(), device, Column::Idle, units));
     }
 
     /// Counts memory that already exists. It may pass the limit: then nobody gets more until it is
     /// below again.
     pub fn charge(&self, device: DeviceIndex, units: u32) {
-        if protocol::charge(self.word(device), units) {
+        let had_credit = match self.atomic(device) {
+            Some(word) => protocol::charge(word, units),
+            None => self.count(device, i64::from(units)),
+        };
+        if had_credit {
             return;
         }
         // The group may be over its limit now; then nobody keeps spare credit. A ledger that
         // cannot be locked refuses everybody anyway.
-        if let Ok(_locked) = self.lock()
+        if let Ok(locked) = self.lock()
             && let Ok(limits) = Limits::load(self.limits.as_c())
         {
-            self.region.settle(device, self.budget(&limits, device).for_members());
+            let view = self.region.view(locked.fd(), SHORT);
+            let limit = self.budget(&limits, &view.uuid(device), device).for_members();
+            view.settle(device, limit);
         }
     }
 
@@ -214,32 +257,37 @@ impl<P: Protocol> Member<P> {
     }
 
     /// [`Member::limit`] and [`Member::group_used`] together: the limits file is read once, which is
-    /// most of what either costs.
+    /// most of what either costs. Of a ledger that cannot be read, everything is used.
     pub fn reading(&self, device: DeviceIndex) -> (u64, u64) {
-        let (limit, pond) = Limits::load(self.limits.as_c()).map_or((0, 0), |limits| {
-            let budget = self.budget(&limits, device);
-            (budget.effective, budget.pond)
-        });
-        (limit, self.region.sums(device).1.saturating_add(pond))
+        let Ok(limits) = Limits::load(self.limits.as_c()) else { return (0, 0) };
+        let read = self.look(SHORT, |view| Ok((view.uuid(device), view.sums(device).1)));
+        let Ok((uuid, used)) = read else {
+            let least = limits.entries().map(|(_, budget)| budget.effective).min();
+            let least = least.unwrap_or(NO_LIMIT).min(self.cap(device));
+            return (least, least);
+        };
+        let budget = self.budget(&limits, &uuid, device);
+        (budget.effective, used.saturating_add(budget.pond))
     }
 
     /// What this process holds, in units, with what the reconciler added.
     pub fn own_used(&self, device: DeviceIndex) -> u64 {
-        let reading = self.region.reading(self.slot(), device);
-        reading.used.saturating_add(reading.folded)
+        let reading = self.look(SHORT, |view| Ok(view.reading(self.slot(), device)));
+        reading.map_or(0, |reading| reading.used.saturating_add(reading.folded))
     }
 
     /// What a context takes on this GPU, if anybody has measured it.
     pub fn context_bytes(&self, device: DeviceIndex) -> Option<u64> {
-        let told = Limits::load(self.limits.as_c())
-            .map_or(0, |limits| limits.budget(&self.region.uuid(device)).context);
-        let measured = || self.region.context(device).load(Ordering::Relaxed);
-        [told, measured()].into_iter().find(|bytes| *bytes > 0)
+        let read = self.look(SHORT, |view| Ok((view.uuid(device), view.context(device))));
+        let (uuid, measured) = read.ok()?;
+        let told =
+            Limits::load(self.limits.as_c()).map_or(0, |limits| limits.budget(&uuid).context);
+        [told, measured].into_iter().find(|bytes| *bytes > 0)
     }
 
     /// Notes what a context takes, for the processes that come later.
     pub fn note_context_bytes(&self, device: DeviceIndex, bytes: u64) {
-        self.region.context(device).store(bytes, Ordering::Relaxed);
+        self.note(|view| view.set_context(device, bytes));
     }
 
     /// Adds to a column that is only shown. [`Column::Folded`] is the operator's and is left alone.
@@ -247,11 +295,10 @@ impl<P: Protocol> Member<P> {
         if column == Column::Folded {
             return;
         }
-        let _ = self.region.column(self.slot(), device, column).fetch_update(
-            Ordering::Relaxed,
-            Ordering::Relaxed,
-            |now| Some(now.saturating_add_signed(units)),
-        );
+        self.note(|view| {
+            let column = view.column(self.slot(), device, column);
+            column.change(|now| now.saturating_add_signed(units));
+        });
     }
 
     /// Gives back what dead members had, unless somebody has the group's lock; says how many slots
@@ -259,7 +306,8 @@ impl<P: Protocol> Member<P> {
     pub fn reap(&self) -> Result<usize, LedgerError> {
         let locked = Locked::within(self.ledger.as_c(), Patience(Duration::ZERO))?;
         Head::same_life(locked.fd(), self.region.nonce())?;
-        Ok(self.region.reap(locked.fd(), P::HASTY)?.freed)
+        let view = self.region.view(locked.fd(), Patience(Duration::ZERO));
+        Ok(view.reap(locked.fd(), P::HASTY)?.freed)
     }
 
     /// The slot's place, for tests and logs.
@@ -269,26 +317,107 @@ impl<P: Protocol> Member<P> {
 
     /// The slot as other processes can name it.
     pub fn slot_index(&self) -> SlotIndex {
-        let serial = self.region.owner(self.slot()).map_or(0, |owner| owner.serial);
+        let owner = self.look(PATIENCE, |view| Ok(view.owner(self.slot())));
+        let serial = owner.ok().flatten().map_or(0, |owner| owner.serial);
         SlotIndex::named(self.slot, serial)
     }
 
     /// Overwrites this process's own word: how a test plays a member that writes nonsense.
     #[doc(hidden)]
     pub fn scribble(&self, device: DeviceIndex, credit: u32, used: u32) {
-        self.word(device).overwrite(Halves { tight: false, credit, used }.pack());
+        let nonsense = Halves { tight: false, credit, used }.pack();
+        self.note(|view| self.word(view, device).overwrite(nonsense));
     }
 
     #[inline]
-    fn word(&self, device: DeviceIndex) -> &AtomicU64 {
-        self.region.held(self.slot(), device)
+    fn atomic(&self, device: DeviceIndex) -> Option<&AtomicU64> {
+        self.region.atomic(held_at(self.slot(), device))
+    }
+
+    fn word<'a>(&self, view: &'a View<'_>, device: DeviceIndex) -> Place<'a> {
+        view.held(self.slot(), device)
+    }
+
+    fn look<T>(
+        &self,
+        patience: Patience,
+        work: impl FnOnce(&View<'_>) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
+        self.region.look(&self.ledger, patience, work)
+    }
+
+    /// Writes what is only shown, if that can be done.
+    fn note(&self, work: impl FnOnce(&View<'_>)) {
+        let _ = self.look(SHORT, |view| {
+            work(view);
+            Ok(())
+        });
     }
 
     fn lock(&self) -> Result<Locked, LedgerError> {
         let path = self.ledger.as_c();
-        let locked = if P::LOCKED { Locked::wait(path)? } else { Locked::without(path)? };
+        let locked = match () {
+            () if !P::LOCKED => Locked::without(path)?,
+            () if self.region.is_segment() => Locked::wait(path)?,
+            () => Locked::within(path, self.patience())?,
+        };
         Head::same_life(locked.fd(), self.region.nonce())?;
         Ok(locked)
+    }
+
+    fn patience(&self) -> Patience {
+        if self.stuck.load(Ordering::Relaxed) { SHORT } else { PATIENCE }
+    }
+
+    /// [`Member::reserve`] where the slots are in a file. Some calls of the system, so their cost
+    /// is what counts and not a jump's.
+    #[inline(never)]
+    fn reserve_in_file(&self, device: DeviceIndex, units: u32) -> Result<(), Refused> {
+        let _errno = sys::Errno::keep();
+        let reserved = self.look(self.patience(), |view| {
+            let word = self.word(view, device);
+            self.count_in(&word, device);
+            let outcome = P::reserve(&word, units);
+            word.sound()?;
+            Ok(outcome)
+        });
+        let done = match reserved {
+            Ok(Outcome::Done) => Ok(()),
+            Ok(Outcome::Short(_)) => self.take(device, units),
+            Err(error) => Err(error.into()),
+        };
+        if done == Err(Refused::Broken(LedgerError::Busy)) {
+            self.stuck.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
+    /// Counts more or less used in a file, at the next call at the latest; says whether the credit
+    /// was enough.
+    #[inline(never)]
+    fn count(&self, device: DeviceIndex, change: i64) -> bool {
+        if let Some(uncounted) = self.uncounted.get(device.get()) {
+            uncounted.fetch_add(change, Ordering::AcqRel);
+        }
+        let counted = self.look(SHORT, |view| Ok(self.count_in(&self.word(view, device), device)));
+        counted.unwrap_or(true)
+    }
+
+    fn count_in(&self, word: &Place<'_>, device: DeviceIndex) -> bool {
+        let Some(uncounted) = self.uncounted.get(device.get()) else { return true };
+        if uncounted.load(Ordering::Acquire) == 0 {
+            return true;
+        }
+        let change = uncounted.swap(0, Ordering::AcqRel);
+        let units = u32::try_from(change.unsigned_abs()).unwrap_or(u32::MAX);
+        let had_credit = change <= 0 || protocol::charge(word, units);
+        if change < 0 {
+            protocol::release(word, units);
+        }
+        if word.is_lost() {
+            uncounted.fetch_add(change, Ordering::AcqRel);
+        }
+        had_credit
     }
 
     #[cold]
@@ -309,28 +438,36 @@ impl<P: Protocol> Member<P> {
     /// One attempt under the lock; says also what dying members have, which will be free soon.
     fn take_now(&self, device: DeviceIndex, units: u32) -> Result<(Outcome, u64), LedgerError> {
         let locked = self.lock()?;
-        let budget = self.budget(&Limits::load(self.limits.as_c())?, device);
+        let view = self.region.view(locked.fd(), self.patience());
+        let own = self.word(&view, device);
+        let limits = Limits::load(self.limits.as_c())?;
+        let budget = self.budget(&limits, &view.uuid(device), device);
         let mut dying = 0;
         let outcome = protocol::take(
-            self.word(device),
+            &own,
             units,
             budget.for_members(),
             || {
-                let claims = self.region.sums(device).0;
+                let claims = view.sums(device).0;
                 P::looked();
                 let owed = match P::LEAVES_OWED {
-                    true => self.region.owed(device, Some(self.slot()), sys::monotonic_nanos()),
+                    true => view.owed(device, Some(self.slot()), sys::monotonic_nanos()),
                     false => 0,
                 };
                 claims.saturating_add(owed)
             },
             || {
-                let reaped = self.region.reap(locked.fd(), P::HASTY)?;
-                dying = self.region.claims_of(&reaped.dying, device);
+                let reaped = view.reap(locked.fd(), P::HASTY)?;
+                dying = view.claims_of(&reaped.dying, device);
                 Ok::<(), LedgerError>(())
             },
-            |missing| self.region.strip::<P>(device, Some(self.slot()), missing),
+            |missing| view.strip::<P>(device, Some(self.slot()), missing),
         )?;
+        self.stuck.store(view.has_waited_in_vain(), Ordering::Relaxed);
+        if outcome != Outcome::Done {
+            own.sound()?;
+            view.whole()?;
+        }
         Ok((outcome, dying))
     }
 }

@@ -1,9 +1,11 @@
 //! Reads a group's ledger without a slot in it: for NVML's answers and for tools.
 
 use core::ffi::CStr;
+use core::time::Duration;
 
+use crate::book::Patience;
 use crate::error::LedgerError;
-use crate::file::{Head, Memory};
+use crate::file::Head;
 use crate::layout::Uuid;
 use crate::limits::{Budget, Limits};
 use crate::path::Path;
@@ -40,14 +42,11 @@ impl Observer {
             errno => LedgerError::System { call: "open", errno },
         })?;
         let head = Head::require(&fd)?;
-        let region = match head.memory {
-            Memory::File => Region::copy(&fd, &head, &device)?,
-            Memory::Segment => Region::reach(&fd, &head, true)?,
-        };
         // A segment that is gone ended with its last member.
-        let used = region.map_or(0, |region| {
-            region.find_device(&device).map_or(0, |device| region.sums(device).1)
-        });
+        let Some(region) = Region::reach(&head, true)? else { return Ok(pond) };
+        let view = region.view(&fd, Patience(Duration::ZERO));
+        let used = view.find_device(&device).map_or(0, |device| view.sums(device).1);
+        view.whole()?;
         Ok(used.saturating_add(pond))
     }
 }

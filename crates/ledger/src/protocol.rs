@@ -1,7 +1,7 @@
 //! The rules of the words: how credit is used, given, taken back.
 //!
-//! Everything that decides is here, generic over the atomics: the product runs it on shared
-//! memory, the model in `tests/model.rs` runs the same code under a checker of interleavings.
+//! Everything that decides is here, generic over the words: the product runs it on shared memory
+//! and on words of a file, the model in `tests/model.rs` runs the same code under a checker of interleavings.
 //! [`Protocol`] is the place where that model's broken twins differ; the product knows [`Sound`].
 
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +24,11 @@ pub trait Word {
     fn swap_if(&self, old: u64, new: u64) -> Result<(), u64>;
     /// Overwrites it: right only for a slot without an owner, under the lock.
     fn overwrite(&self, new: u64);
+    /// Whether the word is out of reach: no further attempt succeeds.
+    #[inline]
+    fn is_lost(&self) -> bool {
+        false
+    }
 }
 
 impl Word for AtomicU64 {
@@ -135,6 +140,7 @@ fn update<W: Word, E>(
         let new = next(old)?;
         match word.swap_if(now, new.pack()) {
             Ok(()) => return Ok((old, new)),
+            Err(_) if word.is_lost() => break,
             Err(other) => now = other,
         }
     }
@@ -154,6 +160,7 @@ pub fn reserve<W: Word>(word: &W, units: u32) -> Outcome {
         // The sum fits into its half, so the rest of the word stays as it is.
         match word.swap_if(now, now.wrapping_add(u64::from(units))) {
             Ok(()) => return Outcome::Done,
+            Err(_) if word.is_lost() => break,
             Err(other) => now = other,
         }
     }
@@ -176,6 +183,7 @@ pub fn release<W: Word>(word: &W, units: u32) {
         };
         match word.swap_if(now, new) {
             Ok(()) => return,
+            Err(_) if word.is_lost() => return,
             Err(other) => now = other,
         }
     }

@@ -1,27 +1,25 @@
-//! The memory that the slots are in, as atomics at checked offsets.
+//! The memory that the slots are in: which segment, or the file.
 //!
-//! A file that its user can truncate must not be mapped into strangers' programs: the next touch is
-//! a SIGBUS, and a library that may not install signal handlers cannot stop that. A memfd can be
-//! sealed, but a stranger cannot open it by a path. So the slots are in a **System V segment**,
-//! which nobody can truncate. It is marked for removal at once: it lives exactly as long as
-//! somebody is attached (Linux lets others attach by number until then), so it never leaks, and
-//! when it is gone nobody held anything. Its number is in the ledger file.
-//!
-//! A segment cannot be seen from another IPC namespace, so a group whose members are in several
-//! containers has its slots in the file itself; see [`Memory::File`].
+//! A segment is marked for removal at once: it lives exactly as long as somebody is attached (Linux
+//! lets others attach by number until then), so it never leaks, and when it is gone nobody held
+//! anything. Its number is in the ledger file. A file is never mapped; see [`crate::view`].
 
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::AtomicU64;
 
+use crate::book::Patience;
 use crate::error::LedgerError;
 use crate::file::{Head, Memory, any_member};
-use crate::layout::{HEAD, LEN, LINES, MAGIC, Uuid};
+use crate::layout::{LEN, MAGIC};
+use crate::lock::Locked;
+use crate::path::Path;
 use crate::sys::{self, Fd};
+use crate::view::View;
 
 #[derive(Debug)]
 pub(crate) struct Region {
-    base: NonNull<u8>,
-    memory: Memory,
+    /// Where the segment is; `None` for slots in the file.
+    segment: Option<NonNull<u8>>,
     nonce: u64,
 }
 
@@ -32,44 +30,33 @@ unsafe impl Sync for Region {}
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and references into it borrow from self.
-        unsafe {
-            match self.memory {
-                Memory::Segment => sys::segment_detach(self.base),
-                Memory::File => sys::unmap(self.base, LEN),
-            }
+        if let Some(base) = self.segment {
+            // SAFETY: the attachment is ours, and references into it borrow from self.
+            unsafe { sys::segment_detach(base) };
         }
     }
 }
 
 impl Region {
     /// Reaches the memory that the head names; `None` when its segment is gone or out of reach.
-    pub(crate) fn reach(
-        fd: &Fd,
-        head: &Head,
-        read_only: bool,
-    ) -> Result<Option<Self>, LedgerError> {
-        let base = match head.memory {
-            Memory::File => {
-                let write = if read_only { 0 } else { libc::PROT_WRITE };
-                fd.map(LEN, libc::PROT_READ | write)?
-            }
-            Memory::Segment => match sys::segment_attach(head.segment, read_only) {
-                Ok(base) => base,
-                // The number is nobody's any more, or that of a stranger's segment.
-                Err(libc::EINVAL | libc::EIDRM | libc::EACCES) => return Ok(None),
-                Err(errno) => return Err(LedgerError::System { call: "shmat", errno }),
-            },
+    pub(crate) fn reach(head: &Head, read_only: bool) -> Result<Option<Self>, LedgerError> {
+        if head.memory == Memory::File {
+            return Ok(Some(Self { segment: None, nonce: head.nonce }));
+        }
+        let base = match sys::segment_attach(head.segment, read_only) {
+            Ok(base) => base,
+            // The number is nobody's any more, or that of a stranger's segment.
+            Err(libc::EINVAL | libc::EIDRM | libc::EACCES) => return Ok(None),
+            Err(errno) => return Err(LedgerError::System { call: "shmat", errno }),
         };
-        let region = Self { base, memory: head.memory, nonce: head.nonce };
-        if head.memory == Memory::Segment {
-            // The number may have been given to somebody else's segment: look before touching.
-            let ours = sys::segment_len(head.segment) == Some(LEN)
-                && region.load(0) == MAGIC
-                && region.load(16) == head.nonce;
-            if !ours {
-                return Ok(None);
-            }
+        let region = Self { segment: Some(base), nonce: head.nonce };
+        // The number may have been given to somebody else's segment: look before touching.
+        if sys::segment_len(head.segment) != Some(LEN) {
+            return Ok(None);
+        }
+        let view = View::of_segment(base);
+        if view.load(0) != MAGIC || view.load(16) != head.nonce {
+            return Ok(None);
         }
         // SAFETY: the mapping is ours and that long.
         unsafe { sys::keep_from_children(base, LEN)? };
@@ -79,7 +66,7 @@ impl Region {
     /// Reaches the memory, or makes a new segment when the old one ended with its last user. Only
     /// under the lock.
     pub(crate) fn reach_or_make(fd: &Fd, head: &Head) -> Result<Self, LedgerError> {
-        if let Some(region) = Self::reach(fd, head, false)? {
+        if let Some(region) = Self::reach(head, false)? {
             return Ok(region);
         }
         if any_member(fd)? {
@@ -91,7 +78,7 @@ impl Region {
             // Not built into this kernel, forbidden here, or all in use.
             Err(libc::ENOSYS | libc::EPERM | libc::EACCES | libc::ENOSPC) => {
                 let head = head.move_to_file(fd)?;
-                return Self::reach(fd, &head, false)?.ok_or(LedgerError::OutOfReach);
+                return Self::reach(&head, false)?.ok_or(LedgerError::OutOfReach);
             }
             Err(errno) => return Err(LedgerError::System { call: "shmget", errno }),
         };
@@ -102,61 +89,56 @@ impl Region {
         sys::segment_end_with_users(id);
         let base = base.map_err(|errno| LedgerError::System { call: "shmat", errno })?;
         let head = Head { segment: id, nonce: sys::random(), ..*head };
-        let region = Self { base, memory: Memory::Segment, nonce: head.nonce };
+        let region = Self { segment: Some(base), nonce: head.nonce };
         // SAFETY: the mapping is ours and that long.
         unsafe { sys::keep_from_children(base, LEN)? };
-        region.store(16, head.nonce);
-        region.store(0, MAGIC);
+        let view = View::of_segment(base);
+        view.store(16, head.nonce);
+        view.store(0, MAGIC);
         head.write(fd)?;
         Ok(region)
-    }
-
-    /// A private copy of the head and of one device's lines in the file: nothing that happens to
-    /// the file can hurt its reader. `None` when no member uses the device.
-    pub(crate) fn copy(fd: &Fd, head: &Head, device: &Uuid) -> Result<Option<Self>, LedgerError> {
-        let base = sys::map_private(LEN)?;
-        let region = Self { base, memory: Memory::File, nonce: head.nonce };
-        // SAFETY: the mapping is ours, that long, and nobody else knows it yet.
-        let bytes = unsafe { core::slice::from_raw_parts_mut(base.as_ptr(), LEN) };
-        fd.read_at(bytes.get_mut(..HEAD).unwrap_or_default(), 0)?;
-        let Some(device) = region.find_device(device) else { return Ok(None) };
-        let begin = HEAD.saturating_add(device.get().saturating_mul(LINES));
-        let lines = bytes.get_mut(begin..begin.saturating_add(LINES)).unwrap_or_default();
-        fd.read_at(lines, begin as u64)?;
-        Ok(Some(region))
     }
 
     pub(crate) fn nonce(&self) -> u64 {
         self.nonce
     }
 
-    pub(crate) fn base(&self) -> NonNull<u8> {
-        self.base
+    /// Whether the slots are in a segment.
+    pub(crate) fn is_segment(&self) -> bool {
+        self.segment.is_some()
     }
 
-    pub(crate) fn memory(&self) -> Memory {
-        self.memory
-    }
-
-    /// The word at an offset. Offsets come from our own constants; one that does not fit gets a
-    /// word that is nobody's.
+    /// A word of the segment; `None` for slots in the file.
     #[inline]
-    pub(crate) fn word(&self, offset: usize) -> &AtomicU64 {
-        static NOBODYS: AtomicU64 = AtomicU64::new(0);
-        if offset > LEN - 8 || !offset.is_multiple_of(8) {
-            return &NOBODYS;
+    pub(crate) fn atomic(&self, offset: usize) -> Option<&AtomicU64> {
+        Some(View::atomic(self.segment?, offset))
+    }
+
+    /// The words, through the ledger's open file where they are in that.
+    pub(crate) fn view<'a>(&'a self, fd: &'a Fd, patience: Patience) -> View<'a> {
+        match self.segment {
+            Some(base) => View::of_segment(base),
+            None => View::of_file(fd, patience),
         }
-        // SAFETY: inside the mapping, aligned (its base is page-aligned), and every process reaches
-        // this memory by atomics of this size.
-        unsafe { self.base.add(offset).cast::<AtomicU64>().as_ref() }
     }
 
-    pub(crate) fn load(&self, offset: usize) -> u64 {
-        self.word(offset).load(Ordering::Acquire)
-    }
-
-    pub(crate) fn store(&self, offset: usize, value: u64) {
-        self.word(offset).store(value, Ordering::Release);
+    /// Works on the words without the group's lock. The error number is the caller's afterwards.
+    pub(crate) fn look<T>(
+        &self,
+        ledger: &Path,
+        patience: Patience,
+        work: impl FnOnce(&View<'_>) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
+        if let Some(base) = self.segment {
+            return work(&View::of_segment(base));
+        }
+        let _errno = sys::Errno::keep();
+        let file = Locked::without(ledger.as_c())?;
+        Head::same_life(file.fd(), self.nonce)?;
+        let view = View::of_file(file.fd(), patience);
+        let done = work(&view);
+        view.whole()?;
+        done
     }
 }
 

@@ -7,9 +7,10 @@
 use core::ffi::CStr;
 use core::time::Duration;
 
+use crate::book::Patience;
 use crate::error::LedgerError;
-use crate::file::{Head, Memory, any_member};
-use crate::layout::{SLOTS, byte, head};
+use crate::file::{Head, any_member};
+use crate::layout::byte;
 use crate::path::Path;
 use crate::region::Region;
 use crate::sys;
@@ -30,14 +31,14 @@ pub fn remove_abandoned(folder: &CStr) -> Result<bool, LedgerError> {
         Err(libc::ENOENT) => return Ok(sys::remove_folder(folder).is_ok()),
         Err(errno) => return Err(LedgerError::System { call: "open", errno }),
     };
-    if !ledger.lock_try(byte::GROUP)? {
+    if !ledger.lock_try(byte::GROUP, 1)? {
         return Ok(false);
     }
     // The lock goes with the descriptor; a child that another thread forks meanwhile may keep it,
     // of a file that is gone then.
     let free = is_abandoned(&ledger);
     let gone = free.and_then(|free| if free { take_away(folder, path.as_c()) } else { Ok(false) });
-    ledger.unlock(byte::GROUP);
+    ledger.unlock(byte::GROUP, 1);
     gone
 }
 
@@ -48,22 +49,13 @@ fn is_abandoned(ledger: &sys::Fd) -> Result<bool, LedgerError> {
         return Ok(false);
     }
     let Some(head) = head else { return Ok(true) };
-    match head.memory {
-        // Those who have just ended count until the driver has had its time.
-        Memory::Segment => match Region::reach(ledger, &head, false)? {
-            None => Ok(true),
-            Some(region) => {
-                region.reap(ledger, false)?;
-                Ok(region.slots().all(|slot| region.owner(slot).is_none()))
-            }
-        },
-        // The same from the file: mapped, it could be truncated under us.
-        Memory::File => {
-            let mut taken = [0; SLOTS / 8];
-            ledger.read_at(&mut taken, head::TAKEN_SLOTS as u64)?;
-            Ok(taken.iter().all(|byte| *byte == 0))
-        }
-    }
+    let Some(region) = Region::reach(&head, false)? else { return Ok(true) };
+    let view = region.view(ledger, Patience(Duration::ZERO));
+    // Those who have just ended count until the driver has had its time.
+    view.reap(ledger, false)?;
+    let free = view.taken().slots().next().is_none();
+    view.whole()?;
+    Ok(free)
 }
 
 /// Only under the lock.

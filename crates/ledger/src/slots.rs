@@ -1,16 +1,14 @@
 //! The slots in the ledger's memory: who owns them, sums over them, giving back.
 
-use core::sync::atomic::{AtomicU64, Ordering};
-
 use crate::error::LedgerError;
 use crate::layout::{
     Column, DEVICES, DeviceIndex, DeviceReading, HEAD, LINE, LINES, OWNER, OWNERS_AT, SLOTS,
     SlotKind, Uuid, head, line, owner,
 };
 use crate::liveness::{self, Life, Process, own_namespace};
-use crate::protocol::{self, Halves, Protocol, Sound, Word};
-use crate::region::Region;
+use crate::protocol::{self, Halves, Protocol, Sound};
 use crate::sys::{self, Fd};
+use crate::view::{Place, View};
 
 /// Who owns a slot, as its owner wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,10 +40,12 @@ impl SlotSet {
         }
     }
 
-    fn slots(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..SLOTS).filter(|index| {
-            self.0.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
-        })
+    fn has(&self, index: usize) -> bool {
+        self.0.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+    }
+
+    pub(crate) fn slots(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..SLOTS).filter(|index| self.has(*index))
     }
 }
 
@@ -56,8 +56,24 @@ fn at(index: usize, device: DeviceIndex, offset: usize) -> usize {
         .saturating_add(offset)
 }
 
+fn column_at(index: usize, device: DeviceIndex, column: Column) -> usize {
+    let offset = match column {
+        Column::Contexts => line::CONTEXTS,
+        Column::Shared => line::SHARED,
+        Column::Folded => line::FOLDED,
+        Column::Idle => line::IDLE,
+    };
+    at(index, device, offset)
+}
+
 fn owner_at(index: usize, offset: usize) -> usize {
     OWNERS_AT.saturating_add(index.saturating_mul(OWNER)).saturating_add(offset)
+}
+
+/// Where the word of a slot is that counts.
+#[inline]
+pub(crate) fn held_at(index: usize, device: DeviceIndex) -> usize {
+    at(index, device, line::WORD)
 }
 
 /// Where a slot's bit is: the word's offset, and the bit in it.
@@ -69,101 +85,155 @@ pub(crate) fn devices() -> impl Iterator<Item = DeviceIndex> {
     (0..DEVICES).filter_map(|index| u8::try_from(index).ok().map(DeviceIndex))
 }
 
-impl Region {
+/// What one process has on one device, as it was read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line([u64; WORDS]);
+
+const WORDS: usize = LINE / 8;
+/// Lines that are read at once.
+const CHUNK: usize = 16;
+
+impl Line {
+    fn at(&self, offset: usize) -> u64 {
+        self.0.get(offset / 8).copied().unwrap_or(0)
+    }
+
+    fn halves(&self) -> Halves {
+        Halves::unpack(self.at(line::WORD))
+    }
+
+    /// What its owner waits for, and what of its credit nobody strips; nothing once its time is
+    /// over.
+    pub(crate) fn wait(&self, now: u64) -> (u64, u64) {
+        match self.at(line::UNTIL) {
+            until if until <= now => (0, 0),
+            _ => (self.at(line::WANTED), self.at(line::KEPT)),
+        }
+    }
+}
+
+impl View<'_> {
     /// The word that counts.
-    #[inline]
-    pub(crate) fn held(&self, index: usize, device: DeviceIndex) -> &AtomicU64 {
+    pub(crate) fn held(&self, index: usize, device: DeviceIndex) -> Place<'_> {
         self.word(at(index, device, line::WORD))
     }
 
-    pub(crate) fn column(&self, index: usize, device: DeviceIndex, column: Column) -> &AtomicU64 {
-        let offset = match column {
-            Column::Contexts => line::CONTEXTS,
-            Column::Shared => line::SHARED,
-            Column::Folded => line::FOLDED,
-            Column::Idle => line::IDLE,
-        };
-        self.word(at(index, device, offset))
+    pub(crate) fn column(&self, index: usize, device: DeviceIndex, column: Column) -> Place<'_> {
+        self.word(column_at(index, device, column))
     }
 
-    pub(crate) fn wanted(&self, index: usize, device: DeviceIndex) -> &AtomicU64 {
-        self.word(at(index, device, line::WANTED))
+    /// Writes a column that only one writes at a time.
+    pub(crate) fn set_column(&self, index: usize, device: DeviceIndex, column: Column, units: u64) {
+        self.store(column_at(index, device, column), units);
     }
 
-    pub(crate) fn kept(&self, index: usize, device: DeviceIndex) -> &AtomicU64 {
-        self.word(at(index, device, line::KEPT))
+    pub(crate) fn set_wanted(&self, index: usize, device: DeviceIndex, units: u64) {
+        self.store(at(index, device, line::WANTED), units);
     }
 
-    pub(crate) fn until(&self, index: usize, device: DeviceIndex) -> &AtomicU64 {
-        self.word(at(index, device, line::UNTIL))
+    pub(crate) fn set_kept(&self, index: usize, device: DeviceIndex, units: u64) {
+        self.store(at(index, device, line::KEPT), units);
     }
 
-    /// What a slot's owner waits for, and what of its credit nobody strips; nothing once its time is
-    /// over.
-    pub(crate) fn wait_of(&self, index: usize, device: DeviceIndex, now: u64) -> (u64, u64) {
-        if self.until(index, device).load(Ordering::Acquire) <= now {
-            return (0, 0);
+    pub(crate) fn set_until(&self, index: usize, device: DeviceIndex, nanos: u64) {
+        self.store(at(index, device, line::UNTIL), nanos);
+    }
+
+    pub(crate) fn line(&self, index: usize, device: DeviceIndex) -> Line {
+        let mut line = Line([0; WORDS]);
+        self.read(at(index, device, 0), &mut line.0);
+        line
+    }
+
+    /// Calls `each` for the lines of a device, until it says no.
+    fn each_line(&self, device: DeviceIndex, mut each: impl FnMut(usize, Line) -> bool) {
+        let mut words = [0; CHUNK * WORDS];
+        let mut slots = self.slots();
+        while !slots.is_empty() {
+            let count = slots.len().min(CHUNK);
+            let words = words.get_mut(..count.saturating_mul(WORDS)).unwrap_or_default();
+            self.read(at(slots.start, device, 0), words);
+            for (words, index) in words.chunks_exact(WORDS).zip(slots.by_ref()) {
+                if !each(index, Line(words.try_into().unwrap_or([0; WORDS]))) {
+                    return;
+                }
+            }
         }
-        let load = |word: &AtomicU64| word.load(Ordering::Acquire);
-        (load(self.wanted(index, device)), load(self.kept(index, device)))
     }
 
     /// What waiters are owed on a device: everybody but one slot's owner leaves it.
     pub(crate) fn owed(&self, device: DeviceIndex, but: Option<usize>, now: u64) -> u64 {
-        let others = self.slots().filter(|index| Some(*index) != but);
-        others.fold(0, |sum: u64, index| sum.saturating_add(self.wait_of(index, device, now).0))
+        let mut sum = 0_u64;
+        self.each_line(device, |index, line| {
+            if Some(index) != but {
+                sum = sum.saturating_add(line.wait(now).0);
+            }
+            true
+        });
+        sum
     }
 
     pub(crate) fn reading(&self, index: usize, device: DeviceIndex) -> DeviceReading {
-        let Halves { credit, used, .. } = Halves::unpack(Word::load(self.held(index, device)));
-        let column = |column| self.column(index, device, column).load(Ordering::Relaxed);
+        let line = self.line(index, device);
+        let Halves { credit, used, .. } = line.halves();
         DeviceReading {
             credit: credit.into(),
             used: used.into(),
-            contexts: column(Column::Contexts),
-            shared: column(Column::Shared),
-            folded: column(Column::Folded),
-            idle: column(Column::Idle),
-            wanted: self.wait_of(index, device, sys::monotonic_nanos()).0,
+            contexts: line.at(line::CONTEXTS),
+            shared: line.at(line::SHARED),
+            folded: line.at(line::FOLDED),
+            idle: line.at(line::IDLE),
+            wanted: line.wait(sys::monotonic_nanos()).0,
         }
     }
 
     /// Slots that were ever taken; the others are zero.
-    pub(crate) fn slots(&self) -> core::ops::Range<usize> {
+    fn slots(&self) -> core::ops::Range<usize> {
         0..usize::try_from(self.load(head::HIGH_WATER)).unwrap_or(SLOTS).min(SLOTS)
     }
 
     /// Sums of (claims, uses) over all slots, each with what the reconciler added.
     pub(crate) fn sums(&self, device: DeviceIndex) -> (u64, u64) {
-        self.slots().fold((0, 0), |(claims, uses): (u64, u64), index| {
-            let halves = Halves::unpack(Word::load(self.held(index, device)));
-            let folded = self.column(index, device, Column::Folded).load(Ordering::Relaxed);
-            (
-                claims.saturating_add(halves.claim()).saturating_add(folded),
-                uses.saturating_add(halves.used.into()).saturating_add(folded),
-            )
-        })
+        let (mut claims, mut uses) = (0_u64, 0_u64);
+        self.each_line(device, |_, line| {
+            let (halves, folded) = (line.halves(), line.at(line::FOLDED));
+            claims = claims.saturating_add(halves.claim()).saturating_add(folded);
+            uses = uses.saturating_add(halves.used.into()).saturating_add(folded);
+            true
+        });
+        (claims, uses)
+    }
+
+    /// Slots that have an owner.
+    pub(crate) fn taken(&self) -> SlotSet {
+        let mut taken = SlotSet::default();
+        self.read(head::TAKEN_SLOTS, &mut taken.0);
+        taken
     }
 
     /// Who owns a slot; `None` when nobody does.
     pub(crate) fn owner(&self, index: usize) -> Option<Identity> {
-        if !self.is_taken(index) {
-            return None;
-        }
-        let load = |offset| self.load(owner_at(index, offset));
+        self.taken().has(index).then(|| self.identity(index))
+    }
+
+    /// Who owns a slot that is taken.
+    pub(crate) fn identity(&self, index: usize) -> Identity {
+        let mut words = [0; (owner::PROGRAM + 16) / 8];
+        self.read(owner_at(index, 0), &mut words);
+        let word = |offset: usize| words.get(offset / 8).copied().unwrap_or(0);
         let mut program = [0; 16];
         for (offset, place) in (owner::PROGRAM..).step_by(8).zip(program.chunks_exact_mut(8)) {
-            place.copy_from_slice(&load(offset).to_le_bytes());
+            place.copy_from_slice(&word(offset).to_le_bytes());
         }
-        let (kind, pid) = split_kind(load(owner::PID));
-        Some(Identity {
-            serial: u32::try_from(load(owner::SERIAL)).unwrap_or(0),
+        let (kind, pid) = split_kind(word(owner::PID));
+        Identity {
+            serial: u32::try_from(word(owner::SERIAL)).unwrap_or(0),
             kind,
             pid,
-            namespace: load(owner::NAMESPACE),
-            start: load(owner::START),
+            namespace: word(owner::NAMESPACE),
+            start: word(owner::START),
             program,
-        })
+        }
     }
 
     /// Takes back unused credit of all but one slot until `enough` was found; says how much. What is
@@ -175,8 +245,7 @@ impl Region {
         enough: u64,
     ) -> u64 {
         let now = sys::monotonic_nanos();
-        let kept = |index| self.wait_of(index, device, now).1;
-        self.strip_but::<P>(device, but, enough, kept)
+        self.strip_but::<P>(device, but, enough, |line| line.wait(now).1)
     }
 
     fn strip_but<P: Protocol>(
@@ -184,16 +253,17 @@ impl Region {
         device: DeviceIndex,
         but: Option<usize>,
         enough: u64,
-        kept: impl Fn(usize) -> u64,
+        kept: impl Fn(&Line) -> u64,
     ) -> u64 {
         let mut found = 0_u64;
-        for index in self.slots().filter(|index| Some(*index) != but) {
-            if found >= enough {
-                break;
+        self.each_line(device, |index, line| {
+            let keep = u32::try_from(kept(&line)).unwrap_or(u32::MAX);
+            let Halves { credit, used, .. } = line.halves();
+            if Some(index) != but && credit > used.saturating_add(keep) {
+                found = found.saturating_add(P::strip(&self.held(index, device), keep).into());
             }
-            let keep = u32::try_from(kept(index)).unwrap_or(u32::MAX);
-            found = found.saturating_add(P::strip(self.held(index, device), keep).into());
-        }
+            found < enough
+        });
         found
     }
 
@@ -204,7 +274,14 @@ impl Region {
             || self.sums(device).0,
             // A lower limit holds from the next allocation on, also for who has waited.
             |over| self.strip_but::<Sound>(device, None, over, |_| 0),
-            || self.slots().for_each(|index| protocol::tighten(self.held(index, device))),
+            || {
+                self.each_line(device, |index, line| {
+                    if line.at(line::WORD) != 0 {
+                        protocol::tighten(&self.held(index, device));
+                    }
+                    true
+                });
+            },
         );
     }
 
@@ -214,12 +291,15 @@ impl Region {
         let namespace = own_namespace();
         let now = sys::monotonic_nanos().max(1);
         let mut reaped = Reaped::default();
-        for index in self.slots() {
-            let Some(who) = self.owner(index) else { continue };
-            let ended = self.word(owner_at(index, owner::ENDED));
+        for index in self.taken().slots() {
+            let who = self.identity(index);
+            self.whole()?;
+            let ended = owner_at(index, owner::ENDED);
             let grace_ms = match liveness::life_of(fd, index, &who, namespace)? {
                 Life::Living => {
-                    ended.store(0, Ordering::Relaxed);
+                    if self.load(ended) != 0 {
+                        self.store(ended, 0);
+                    }
                     continue;
                 }
                 Life::Ending => {
@@ -228,10 +308,10 @@ impl Region {
                 }
                 Life::Ended { grace_ms } => grace_ms,
             };
-            let since = match ended.load(Ordering::Relaxed) {
+            let since = match self.load(ended) {
                 // The clock of another boot, or nonsense: begin anew.
                 since if since == 0 || since > now => {
-                    ended.store(now, Ordering::Relaxed);
+                    self.store(ended, now);
                     now
                 }
                 since => since,
@@ -243,40 +323,28 @@ impl Region {
                 reaped.dying.mark(index);
             }
         }
+        self.whole()?;
         Ok(reaped)
     }
 
     /// What some slots take from the room of a device.
     pub(crate) fn claims_of(&self, set: &SlotSet, device: DeviceIndex) -> u64 {
         set.slots().fold(0, |sum: u64, index| {
-            let halves = Halves::unpack(Word::load(self.held(index, device)));
-            let folded = self.column(index, device, Column::Folded).load(Ordering::Relaxed);
-            sum.saturating_add(halves.claim()).saturating_add(folded)
+            let line = self.line(index, device);
+            sum.saturating_add(line.halves().claim()).saturating_add(line.at(line::FOLDED))
         })
     }
 
     /// Whoever is killed half way leaves a slot that the next one clears again.
     fn clear(&self, index: usize) {
         for device in devices() {
-            self.held(index, device).overwrite(0);
-            let columns = [Column::Contexts, Column::Shared, Column::Folded, Column::Idle];
-            for word in columns
-                .map(|column| self.column(index, device, column))
-                .into_iter()
-                .chain([self.wanted(index, device), self.kept(index, device)])
-                .chain([self.until(index, device)])
-            {
-                word.store(0, Ordering::Relaxed);
+            if self.line(index, device).0 != [0; WORDS] {
+                self.write(at(index, device, 0), &[0; WORDS]);
             }
         }
         self.store(owner_at(index, owner::ENDED), 0);
         let (word, bit) = bit_of(index);
-        self.word(word).fetch_and(!bit, Ordering::AcqRel);
-    }
-
-    fn is_taken(&self, index: usize) -> bool {
-        let (word, bit) = bit_of(index);
-        self.load(word) & bit != 0
+        self.store(word, self.load(word) & !bit);
     }
 
     /// Takes a free slot. Only under the lock that `fd` holds; `own` is the description that will
@@ -296,42 +364,57 @@ impl Region {
             }
         };
         self.clear(index);
-        let pid = sys::pid();
-        let store = |offset, value| self.store(owner_at(index, offset), value);
         let serial =
             self.load(owner_at(index, owner::SERIAL)).wrapping_add(1) & u64::from(u32::MAX);
-        store(owner::SERIAL, serial);
-        store(owner::PID, join_kind(kind, pid));
-        store(owner::NAMESPACE, own_namespace());
-        store(owner::START, Process::own().map_or(0, |process| process.start));
+        let mut record = [0; (owner::PROGRAM + 16) / 8];
+        let mut set = |offset: usize, value| {
+            if let Some(place) = record.get_mut(offset / 8) {
+                *place = value;
+            }
+        };
+        set(owner::SERIAL, serial);
+        set(owner::PID, join_kind(kind, sys::pid()));
+        set(owner::NAMESPACE, own_namespace());
+        set(owner::START, Process::own().map_or(0, |process| process.start));
         for (offset, part) in (owner::PROGRAM..).step_by(8).zip(sys::program_name().chunks_exact(8))
         {
-            store(offset, part.try_into().map_or(0, u64::from_le_bytes));
+            set(offset, part.try_into().map_or(0, u64::from_le_bytes));
         }
+        self.write(owner_at(index, 0), &record);
         let water = u64::try_from(index.saturating_add(1)).unwrap_or(0);
-        self.word(head::HIGH_WATER).fetch_max(water, Ordering::AcqRel);
+        self.store(head::HIGH_WATER, self.load(head::HIGH_WATER).max(water));
         let (word, bit) = bit_of(index);
-        self.word(word).fetch_or(bit, Ordering::AcqRel);
+        self.store(word, self.load(word) | bit);
+        self.whole()?;
         Ok(index)
     }
 
     /// The first slot without an owner whose lock can be had: then it is held.
     fn first_free(&self, own: &Fd) -> Result<Option<usize>, LedgerError> {
-        for index in 0..SLOTS {
-            if !self.is_taken(index) && own.lock_try(liveness::slot_byte(index))? {
+        let taken = self.taken();
+        for index in (0..SLOTS).filter(|index| !taken.has(*index)) {
+            if own.lock_try(liveness::slot_byte(index), 1)? {
                 return Ok(Some(index));
             }
         }
         Ok(None)
     }
 
+    /// The table of devices.
+    fn table(&self) -> [u64; TABLE] {
+        let mut table = [0; TABLE];
+        self.read(head::TABLE, &mut table);
+        table
+    }
+
     /// A device's number, if any member has used it.
     pub(crate) fn find_device(&self, uuid: &Uuid) -> Option<DeviceIndex> {
-        let (low, high) = split(uuid);
+        let ((low, high), table) = (split(uuid), self.table());
         devices().find(|device| {
-            self.load(device_at(*device, head::TAKEN)) != 0
-                && self.load(device_at(*device, head::UUID_LOW)) == low
-                && self.load(device_at(*device, head::UUID_HIGH)) == high
+            let entry = |offset| entry_of(&table, *device, offset);
+            entry(head::TAKEN) != 0
+                && entry(head::UUID_LOW) == low
+                && entry(head::UUID_HIGH) == high
         })
     }
 
@@ -340,8 +423,10 @@ impl Region {
         if let Some(device) = self.find_device(uuid) {
             return Ok(device);
         }
-        let free = devices().find(|device| self.load(device_at(*device, head::TAKEN)) == 0);
+        let table = self.table();
+        let free = devices().find(|device| entry_of(&table, *device, head::TAKEN) == 0);
         let device = free.ok_or(LedgerError::TooManyDevices)?;
+        self.whole()?;
         let (low, high) = split(uuid);
         self.store(device_at(device, head::UUID_LOW), low);
         self.store(device_at(device, head::UUID_HIGH), high);
@@ -356,8 +441,12 @@ impl Region {
     }
 
     /// What a context takes on a device, in bytes; 0 is unknown.
-    pub(crate) fn context(&self, device: DeviceIndex) -> &AtomicU64 {
-        self.word(device_at(device, head::CONTEXT))
+    pub(crate) fn context(&self, device: DeviceIndex) -> u64 {
+        self.load(device_at(device, head::CONTEXT))
+    }
+
+    pub(crate) fn set_context(&self, device: DeviceIndex, bytes: u64) {
+        self.store(device_at(device, head::CONTEXT), bytes);
     }
 }
 
@@ -374,6 +463,13 @@ fn join_kind(kind: SlotKind, pid: i32) -> u64 {
 fn split_kind(word: u64) -> (SlotKind, i32) {
     let kind = if word & CACHE == 0 { SlotKind::Process } else { SlotKind::Cache };
     (kind, i32::try_from(word & u64::from(u32::MAX)).unwrap_or(0))
+}
+
+const TABLE: usize = DEVICES * head::DEVICE / 8;
+
+fn entry_of(table: &[u64; TABLE], device: DeviceIndex, offset: usize) -> u64 {
+    let place = device_at(device, offset).saturating_sub(head::TABLE) / 8;
+    table.get(place).copied().unwrap_or(0)
 }
 
 fn device_at(device: DeviceIndex, offset: usize) -> usize {

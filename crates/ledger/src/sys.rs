@@ -34,6 +34,22 @@ pub(crate) fn errno() -> c_int {
     unsafe { *libc::__errno_location() }
 }
 
+/// The error number as it was, again when this is dropped.
+pub(crate) struct Errno(c_int);
+
+impl Errno {
+    pub(crate) fn keep() -> Self {
+        Self(errno())
+    }
+}
+
+impl Drop for Errno {
+    fn drop(&mut self) {
+        // SAFETY: as in `errno`.
+        unsafe { *libc::__errno_location() = self.0 };
+    }
+}
+
 fn error(call: &'static str) -> LedgerError {
     LedgerError::System { call, errno: errno() }
 }
@@ -46,6 +62,18 @@ fn retry(mut call: impl FnMut() -> c_long) -> c_long {
             return answer;
         }
     }
+}
+
+/// How long the files that this process writes may be. A write beyond that, also inside of a file
+/// that is longer, is a signal that ends the process.
+fn file_size_limit() -> u64 {
+    let mut limit = libc::rlimit64 { rlim_cur: u64::MAX, rlim_max: u64::MAX };
+    // SAFETY: the structure outlives the call; nothing is set.
+    unsafe {
+        let none = null::<libc::rlimit64>();
+        libc::syscall(libc::SYS_prlimit64, 0, libc::RLIMIT_FSIZE, none, &raw mut limit);
+    }
+    limit.rlim_cur
 }
 
 fn small(value: c_long) -> c_int {
@@ -132,6 +160,15 @@ pub(crate) fn inode_of(path: &CStr) -> Option<u64> {
 
 /// When a file or folder was last written, in seconds of the clock on the wall.
 pub(crate) fn written_at(path: &CStr) -> Option<i64> {
+    look_at(path).ok().map(|stat| stat.st_mtime)
+}
+
+/// Who owns what is there, which may be a link.
+pub(crate) fn owner_of(path: &CStr) -> Result<u32, c_int> {
+    look_at(path).map(|stat| stat.st_uid)
+}
+
+fn look_at(path: &CStr) -> Result<libc::stat, c_int> {
     // SAFETY: all zeroes are a valid `stat`, and the call writes only into it.
     let mut stat: libc::stat = unsafe { core::mem::zeroed() };
     let flags = libc::AT_SYMLINK_NOFOLLOW;
@@ -139,7 +176,7 @@ pub(crate) fn written_at(path: &CStr) -> Option<i64> {
     let done = unsafe {
         libc::syscall(libc::SYS_newfstatat, libc::AT_FDCWD, path.as_ptr(), &raw mut stat, flags)
     };
-    (done == 0).then_some(stat.st_mtime)
+    if done == 0 { Ok(stat) } else { Err(errno()) }
 }
 
 /// Seconds of the clock on the wall.
@@ -209,6 +246,10 @@ impl Fd {
     }
 
     pub(crate) fn write_at(&self, from: &[u8], offset: u64) -> Result<(), LedgerError> {
+        let end = offset.saturating_add(u64::try_from(from.len()).unwrap_or(u64::MAX));
+        if end > file_size_limit() {
+            return Err(LedgerError::System { call: "pwrite", errno: libc::EFBIG });
+        }
         let mut done = 0;
         while let Some(rest) = from.get(done..).filter(|rest| !rest.is_empty()) {
             let at = offset.saturating_add(u64::try_from(done).unwrap_or(u64::MAX));
@@ -263,17 +304,18 @@ impl Fd {
         }
     }
 
-    /// Takes a lock on one byte if nobody has it.
-    pub(crate) fn lock_try(&self, byte: i64) -> Result<bool, LedgerError> {
-        match retry(|| self.lock_call(libc::F_OFD_SETLK, &mut range(libc::F_WRLCK, byte, 1))) {
+    /// Takes a lock on bytes that nobody has locked.
+    pub(crate) fn lock_try(&self, first: i64, count: i64) -> Result<bool, LedgerError> {
+        let mut lock = range(libc::F_WRLCK, first, count);
+        match retry(|| self.lock_call(libc::F_OFD_SETLK, &mut lock)) {
             0 => Ok(true),
             _ if matches!(errno(), libc::EAGAIN | libc::EACCES) => Ok(false),
             _ => Err(error("lock")),
         }
     }
 
-    pub(crate) fn unlock(&self, byte: i64) {
-        self.lock_call(libc::F_OFD_SETLK, &mut range(libc::F_UNLCK, byte, 1));
+    pub(crate) fn unlock(&self, first: i64, count: i64) {
+        self.lock_call(libc::F_OFD_SETLK, &mut range(libc::F_UNLCK, first, count));
     }
 
     /// Whether another description holds a lock in the range.
@@ -285,27 +327,16 @@ impl Fd {
         }
     }
 
-    /// Maps the file's beginning; `protection` 0 only keeps its description alive.
-    pub(crate) fn map(&self, len: usize, protection: c_int) -> Result<NonNull<u8>, LedgerError> {
+    /// Maps the file's beginning so that nobody can touch it: it only keeps the description alive.
+    pub(crate) fn map_untouchable(&self, len: usize) -> Result<NonNull<u8>, LedgerError> {
+        let shared = libc::MAP_SHARED;
         // SAFETY: a new mapping at an address of the kernel's choice.
-        let at = unsafe { libc::mmap(null_mut(), len, protection, libc::MAP_SHARED, self.0, 0) };
+        let at = unsafe { libc::mmap(null_mut(), len, libc::PROT_NONE, shared, self.0, 0) };
         if at == libc::MAP_FAILED {
             return Err(error("mmap"));
         }
         NonNull::new(at.cast()).ok_or(error("mmap"))
     }
-}
-
-/// Zeroes of our own.
-pub(crate) fn map_private(len: usize) -> Result<NonNull<u8>, LedgerError> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    let protection = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a new mapping at an address of the kernel's choice.
-    let at = unsafe { libc::mmap(null_mut(), len, protection, flags, -1, 0) };
-    if at == libc::MAP_FAILED {
-        return Err(error("mmap"));
-    }
-    NonNull::new(at.cast()).ok_or(error("mmap"))
 }
 
 fn range(kind: c_int, first: i64, count: i64) -> libc::flock {

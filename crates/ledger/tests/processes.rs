@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
-use std::ffi::CString;
+mod puppets;
+
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use millpond_ledger::{
@@ -18,109 +16,7 @@ use millpond_ledger::{
     establish,
 };
 
-const GPU: [u8; 16] = [7; 16];
-const PATIENT: Patience = Patience(Duration::from_secs(20));
-const HARNESS: &str = env!("CARGO_BIN_EXE_millpond-ledger-harness");
-/// A guard against hangs; no test waits for it when all is well.
-const LONG: Duration = Duration::from_secs(60);
-
-struct Group {
-    _folder: tempfile::TempDir,
-    path: PathBuf,
-    book: Book,
-}
-
-impl Group {
-    fn new(memory: Memory, limit: u64) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("g");
-        let settings = BookSettings { name: b"g", owner: None, everyone: false, memory };
-        let book = Book::create(&c(&path), settings).unwrap();
-        book.change(None, PATIENT, |budget| (budget.asked, budget.effective) = (limit, limit))
-            .unwrap();
-        Self { _folder: folder, path, book }
-    }
-
-    fn puppet(&self) -> Puppet {
-        Puppet::start(Command::new(HARNESS).arg("puppet").arg(&self.path))
-    }
-
-    fn ledger(&self) -> PathBuf {
-        self.path.join("ledger")
-    }
-
-    fn alive(&self) -> usize {
-        let mut alive = 0;
-        self.book.members(|member| alive += usize::from(member.alive)).unwrap();
-        alive
-    }
-}
-
-fn c(path: &Path) -> CString {
-    CString::new(path.as_os_str().as_bytes()).unwrap()
-}
-
-/// A process that does what it is told. It is killed when it is dropped.
-struct Puppet {
-    child: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
-}
-
-impl Puppet {
-    fn start(command: &mut Command) -> Self {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let to = child.stdin.take().unwrap();
-        let from = BufReader::new(child.stdout.take().unwrap());
-        Self { child, to, from }
-    }
-
-    fn tell(&mut self, line: &str) {
-        writeln!(self.to, "{line}").unwrap();
-    }
-
-    fn hear(&mut self) -> String {
-        let mut answer = String::new();
-        self.from.read_line(&mut answer).unwrap();
-        answer.trim().into()
-    }
-
-    fn ask(&mut self, line: &str) -> String {
-        self.tell(line);
-        self.hear()
-    }
-
-    fn signal(&self, signal: i32) {
-        // SAFETY: a child of ours that was not waited for.
-        unsafe { libc::kill(i32::try_from(self.child.id()).unwrap(), signal) };
-    }
-
-    fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    fn is_running(&mut self) -> bool {
-        self.child.try_wait().unwrap().is_none()
-    }
-}
-
-impl Drop for Puppet {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn until(what: &str, mut check: impl FnMut() -> bool) {
-    let end = Instant::now() + LONG;
-    while !check() {
-        assert!(Instant::now() < end, "{what} did not happen");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
-const BOTH: [Memory; 2] = [Memory::Segment, Memory::File];
+use puppets::{BOTH, GPU, Group, HARNESS, LONG, PATIENT, Puppet, c, until};
 
 #[test]
 fn a_killed_process_gives_everything_back_without_anybody_repairing() {
@@ -362,59 +258,6 @@ fn garbage_in_every_slot_crashes_nobody() {
     let _ = Observer::open(&c(&group.path)).unwrap().used(GPU);
 }
 
-/// The case that would be a SIGBUS with a mapped file.
-#[test]
-fn a_ledger_truncated_under_running_programs_kills_none_of_them() {
-    let group = Group::new(Memory::Segment, 1_000_000);
-    let mut a = group.puppet();
-    a.ask("attach");
-    assert_eq!(a.ask("reserve 10"), "ok");
-    let file = fs::OpenOptions::new().write(true).open(group.ledger()).unwrap();
-    file.set_len(0).unwrap();
-    // What it has credit for it still gets; more is refused.
-    assert_eq!(a.ask("release 10"), "ok");
-    assert_eq!(a.ask("reserve 10"), "ok");
-    assert!(a.ask("reserve 900000").starts_with("broken the group's ledger file is broken"));
-    assert!(a.is_running());
-    assert!(matches!(group.book.reap(PATIENT), Err(LedgerError::Broken { .. })));
-    let made = establish(&c(&group.path), b"g", &[]);
-    let emptied =
-        LedgerError::Broken { file: "ledger", what: "it was emptied while its members live" };
-    assert_eq!(made.unwrap_err(), emptied);
-    assert!(matches!(Member::attach(&c(&group.path)), Err(LedgerError::Broken { .. })));
-    // When its last member has ended the ledger can be made again.
-    a.kill();
-    establish(&c(&group.path), b"g", &[]).unwrap();
-    Member::attach(&c(&group.path)).unwrap();
-}
-
-/// With slots in the file a tenant can do this to itself, but not to the operator.
-#[test]
-fn a_truncated_file_of_slots_does_not_kill_the_operator() {
-    let group = Group::new(Memory::File, 1000);
-    let other = Group::new(Memory::File, 1000);
-    let member = Member::attach(&c(&other.path)).unwrap();
-    let device = member.device(GPU).unwrap();
-    member.reserve(device, 7).unwrap();
-    let mut a = group.puppet();
-    a.ask("attach");
-    assert_eq!(a.ask("reserve 10"), "ok");
-    fs::OpenOptions::new().write(true).open(group.ledger()).unwrap().set_len(0).unwrap();
-    assert!(matches!(group.book.totals(GPU), Err(LedgerError::Broken { .. })));
-    assert!(matches!(group.book.members(|_| {}), Err(LedgerError::Broken { .. })));
-    assert!(group.book.set_effective(GPU, 1, PATIENT).is_err());
-    assert!(Observer::open(&c(&group.path)).unwrap().used(GPU).is_err());
-    assert_eq!(other.book.totals(GPU).unwrap().used, 7);
-}
-
-#[test]
-fn a_bus_error_elsewhere_stays_what_it_was() {
-    let group = Group::new(Memory::File, 1000);
-    let mut a = group.puppet();
-    assert_eq!(a.ask("bus-error"), "");
-    assert_eq!(a.child.wait().unwrap().signal(), Some(libc::SIGBUS));
-}
-
 #[test]
 fn nonsense_in_a_slot_hurts_only_its_own_group_and_only_while_its_owner_lives() {
     for memory in BOTH {
@@ -610,11 +453,14 @@ fn a_folder_of_another_user_is_refused() {
     let theirs = folder.path().join("theirs");
     fs::create_dir(&theirs).unwrap();
     std::os::unix::fs::chown(&theirs, Some(54_321), None).unwrap();
-    assert_eq!(establish(&c(&theirs), b"g", &[]), Err(LedgerError::NotOurs));
-    assert_eq!(establish(&c(&theirs.join("mine")), b"g", &[]), Err(LedgerError::NotOurs));
+    let not_ours = Err(LedgerError::NotOurs { owner: 54_321 });
+    assert_eq!(establish(&c(&theirs), b"g", &[]), not_ours);
+    assert_eq!(establish(&c(&theirs.join("mine")), b"g", &[]), not_ours);
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(&theirs, &link).unwrap();
     assert!(establish(&c(&link), b"g", &[]).is_err());
+    std::os::unix::fs::lchown(&link, Some(54_321), None).unwrap();
+    assert_eq!(establish(&c(&link.join("mine")), b"g", &[]), not_ours);
 }
 
 /// Where the members' memory cannot be seen, nobody is let in: two halves of a group would each

@@ -100,12 +100,20 @@ fn attach(state: &'static State) -> Option<&'static Member> {
             ATTACHED
         }
         Some(Some(Err(error))) => {
-            match settings::get().map(|settings| &settings.source) {
-                Some(Source::Ledger(folder)) => complain(
+            match (error, settings::get().map(|settings| &settings.source)) {
+                (_, Some(Source::Ledger(folder))) => complain(
                     state,
                     format_args!(
                         "MILLPOND_LEDGER='{}': {error}; this program gets no GPU memory",
                         Shown(folder.as_bytes())
+                    ),
+                ),
+                (LedgerError::NotOurs { owner }, _) => complain(
+                    state,
+                    format_args!(
+                        "'{Home}' belongs to user {owner}, who could change the limit; remove it \
+                         as root (`rm -r {Home}`), or use a pond (`millpond serve`); this program \
+                         gets no GPU memory"
                     ),
                 ),
                 _ => complain(state, format_args!("{error}; this program gets no GPU memory")),

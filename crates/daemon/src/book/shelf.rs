@@ -399,7 +399,7 @@ impl Group {
             | LedgerError::TooManyBudgets
             | LedgerError::Busy
             | LedgerError::OutOfReach
-            | LedgerError::NotOurs
+            | LedgerError::NotOurs { .. }
             | LedgerError::Gone
             | LedgerError::PathTooLong
             | LedgerError::BadName

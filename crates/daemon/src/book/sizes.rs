@@ -1,10 +1,10 @@
 //! Files of groups that their members can write, kept to the size of their format.
 //!
-//! They lie in the runtime folder, which is root's, and members map them, so they must be able to
-//! write them; no right of a file says how long it may become. A memfd could be sealed, but members
-//! find a group by its path, also from containers and without a daemon. So a thread hears of every
-//! write from the kernel and cuts off what is too much, at once; it also looks once a second, for
-//! whatever it did not hear of.
+//! They lie in the runtime folder, which is root's, and members must be able to write them; no
+//! right of a file says how long it may become. A memfd could be sealed, but members find a group by
+//! its path, also from containers and without a daemon. So a thread hears of writes from the kernel
+//! and cuts off what is too much; it also looks once a second, for whatever it did not hear of.
+//! Members write with each allocation, so the thread pauses after each look.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -25,6 +25,9 @@ use super::Ask;
 
 /// How often every file is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// How long it pauses after a look: what is written meanwhile is one wake-up.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Files that members can write, and how long they may be. Notes of exports have 16,384 places of
 /// eight bytes.
@@ -161,10 +164,12 @@ fn serve(inner: &Weak<Inner>, book: &Sender<Ask>) {
             next = Instant::now() + LOOK_EVERY;
         }
         names.iter().for_each(|name| inner.look_at(name, book));
+        drop(inner);
+        std::thread::sleep(PAUSE);
     }
 }
 
-/// Cuts off what a file has too much; how long it was. Never into what members have mapped.
+/// Cuts off what a file has too much; how long it was. Never into the slots.
 fn cut(path: &Path, most: u64) -> Option<u64> {
     let found = std::fs::symlink_metadata(path).ok()?;
     if !found.is_file() || found.len() <= most {

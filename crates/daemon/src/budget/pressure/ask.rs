@@ -17,6 +17,10 @@ const ANSWER_MS: std::ops::RangeInclusive<u64> = 100..=5_000;
 /// Where nobody waits: a lower limit, a slab.
 const UNHURRIED_MS: u64 = 1_000;
 
+/// An answer without effect is none: so many in a row count as silence. They take two seconds at
+/// least ([`REFUSED_MS`]), in which an engine ends a step or evicts something.
+const IN_VAIN: u32 = 20;
+
 /// A killed process has given everything back after so long.
 pub(super) const ENDED_MS: u64 = 1_000;
 
@@ -43,6 +47,8 @@ pub(super) struct Ask {
     pub cache: CacheId,
     units: u64,
     given: u64,
+    /// What the cache held when it was asked.
+    held: u64,
     pub until_ms: u64,
     /// It has answered, and more follows.
     answered: bool,
@@ -108,7 +114,9 @@ impl Pressure {
         let revision = credits.rules(account).revision;
         let pressed = !demands.is_empty();
         for demand in demands {
-            self.demand(&demand, wish, revision, now_ms);
+            let slot = self.caches.get(&demand.key).map(|cache| cache.opened.slot);
+            let held = slot.and_then(|slot| credits.slot(account, slot)).map_or(0, |it| it.held);
+            self.demand(&demand, held, wish, revision, now_ms);
         }
         pressed || asked > 0
     }
@@ -156,7 +164,14 @@ impl Pressure {
         holders
     }
 
-    fn demand(&mut self, demand: &Demand<CacheId>, wish: &Wish, revision: u64, now_ms: u64) {
+    fn demand(
+        &mut self,
+        demand: &Demand<CacheId>,
+        held: u64,
+        wish: &Wish,
+        revision: u64,
+        now_ms: u64,
+    ) {
         let Some(cache) = self.caches.get(&demand.key) else { return };
         let conn = cache.opened.conn;
         let reason = self.reason(&wish.beneficiary);
@@ -171,6 +186,7 @@ impl Pressure {
                 cache: demand.key,
                 units: demand.units,
                 given: 0,
+                held,
                 until_ms: now_ms.saturating_add(answer_ms),
                 answered: false,
                 beneficiary: wish.beneficiary.clone(),
@@ -221,11 +237,12 @@ impl Pressure {
         let units = in_units(gave.bytes);
         ask.given = ask.given.saturating_add(units);
         ask.answered = true;
-        let beneficiary = ask.beneficiary.clone();
+        let (beneficiary, held) = (ask.beneficiary.clone(), ask.held);
+        self.note_given(gave, units, &beneficiary);
         if gave.outcome != Gave::Deferred {
             self.asks.remove(&gave.ask);
+            self.note_effect(gave.cache, held, now_ms, credits);
         }
-        self.note_given(gave, units, &beneficiary);
         if gave.outcome == Gave::Refused {
             self.note_refused(gave.cache, now_ms, credits);
         }
@@ -237,6 +254,34 @@ impl Pressure {
         let Some(cache) = self.caches.get_mut(&id) else { return };
         let reading = credits.slot(&cache.account(), cache.opened.slot).unwrap_or_default();
         cache.refused = Some(Refused { at_ms: now_ms, idle: reading.idle });
+    }
+
+    /// A request is over: by the ledger, not by the answer, the cache has given something or not.
+    fn note_effect(&mut self, id: CacheId, held: u64, now_ms: u64, credits: &impl Credits) {
+        let Some(cache) = self.caches.get_mut(&id) else { return };
+        let now = credits.slot(&cache.account(), cache.opened.slot).unwrap_or_default().held;
+        if now < held {
+            cache.in_vain = 0;
+            return;
+        }
+        // Requests for several waiters that are answered together are one.
+        let again = cache.refused.is_some_and(|it| now_ms.saturating_sub(it.at_ms) < REFUSED_MS);
+        cache.in_vain = cache.in_vain.saturating_add(u32::from(!again));
+        if cache.in_vain >= IN_VAIN && credits.rules(&cache.account()).ends_silent {
+            cache.in_vain = 0;
+            let text = format!("was asked {IN_VAIN} times in a row and gave nothing");
+            self.end_process(id, &text, now_ms);
+        }
+        self.note_refused(id, now_ms, credits);
+    }
+
+    /// The operator has allowed it.
+    fn end_process(&mut self, id: CacheId, why: &str, now_ms: u64) {
+        let Some(cache) = self.caches.get(&id) else { return };
+        let (account, conn, title) = (cache.account(), cache.opened.conn, cache.title());
+        self.say_of(EventKind::CacheEnded, id, format!("{title} {why}, and its process is ended"));
+        self.said.push(Say::End { conn });
+        self.ending.insert(account, now_ms.saturating_add(ENDED_MS));
     }
 
     fn note_given(&mut self, gave: CacheGave, units: u64, for_whom: &Beneficiary) {
@@ -269,19 +314,17 @@ impl Pressure {
         let over: Vec<u64> = over.map(|(number, _)| *number).collect();
         for number in over {
             let Some(ask) = self.asks.remove(&number) else { continue };
-            self.note_refused(ask.cache, now_ms, credits);
-            let Some(cache) = self.caches.get(&ask.cache) else { continue };
             if ask.answered {
-                continue;
+                self.note_effect(ask.cache, ask.held, now_ms, credits);
             }
-            let (account, conn, title) = (cache.account(), cache.opened.conn, cache.title());
-            if credits.rules(&account).ends_silent {
-                let text = format!("{title} did not answer, and its process is ended");
-                self.say_of(EventKind::CacheEnded, ask.cache, text);
-                self.said.push(Say::End { conn });
-                self.ending.insert(account, now_ms.saturating_add(ENDED_MS));
+            self.note_refused(ask.cache, now_ms, credits);
+            let Some(cache) = self.caches.get(&ask.cache).filter(|_| !ask.answered) else {
+                continue;
+            };
+            if credits.rules(&cache.account()).ends_silent {
+                self.end_process(ask.cache, "did not answer", now_ms);
             } else {
-                let text = format!("{title} did not answer when pages were asked of it");
+                let text = format!("{} did not answer when pages were asked of it", cache.title());
                 self.say_of(EventKind::CachePressed, ask.cache, text);
             }
         }

@@ -126,7 +126,8 @@ pub enum Say {
         user: u32,
         text: String,
     },
-    /// This connection's process has not answered in time, and the operator has it ended.
+    /// This connection's process has not answered in time, or gives nothing, and the operator has it
+    /// ended.
     End {
         conn: ConnId,
     },
@@ -146,6 +147,8 @@ struct Cache {
     /// When it last got what others gave: it is not asked for that at once.
     got_ms: Option<u64>,
     refused: Option<Refused>,
+    /// Requests in a row after which it held as much as before.
+    in_vain: u32,
     given: u64,
     got: u64,
 }
@@ -210,7 +213,7 @@ impl Pressure {
             return Err(Failure::new(ErrorKind::TooMany, message));
         }
         let (group, user) = (opened.open.group.clone(), opened.user);
-        let cache = Cache { opened, got_ms: None, refused: None, given: 0, got: 0 };
+        let cache = Cache { opened, got_ms: None, refused: None, in_vain: 0, given: 0, got: 0 };
         let text = format!(
             "{} reserves {} in {} and pays for what it uses",
             cache.title(),

@@ -411,6 +411,51 @@ fn one_that_never_answers_costs_its_time_and_is_ended_only_where_that_is_allowed
 }
 
 #[test]
+fn one_that_answers_and_gives_nothing_is_ended_like_a_silent_one_where_that_is_allowed() {
+    for (allowed, says) in [(false, 0), (true, 0), (true, 5)] {
+        let mut bench = Bench::new(100, &[(100, 0), (0, 0)]);
+        bench.files.0.borrow_mut().ends_silent = allowed;
+        let mut asked = 0;
+        let mut ended = vec![];
+        while asked < 60 && ended.is_empty() {
+            bench.want(2, 40, 1000);
+            let (asks, _, gone) = bench.said();
+            for (cache, ask, ..) in asks {
+                asked += 1;
+                // What is said to be given, and is held as before.
+                let gave = CacheGave {
+                    cache: id(cache),
+                    ask,
+                    bytes: says * MIB * UNIT,
+                    outcome: Gave::Refused,
+                };
+                bench.pressure.gave(ConnId(1), gave, bench.now, &bench.files).unwrap();
+            }
+            ended = [gone, bench.said().2].concat();
+            bench.wait(100);
+        }
+        assert_eq!(ended, if allowed { vec![ConnId(1)] } else { vec![] });
+        assert_eq!(asked, if allowed { 20 } else { 60 });
+    }
+}
+
+#[test]
+fn one_that_gives_something_now_and_then_is_not_ended() {
+    let mut bench = Bench::new(100, &[(100, 0), (0, 0)]);
+    bench.files.0.borrow_mut().ends_silent = true;
+    for round in 1..60 {
+        bench.want(2, 90, 1000);
+        let (asks, _, ended) = bench.said();
+        assert_eq!(ended, []);
+        for (_, ask, ..) in asks {
+            bench.gave(1, ask, u64::from(round % 15 == 0), Gave::Refused);
+        }
+        bench.wait(100);
+    }
+    assert_eq!(bench.said().2, []);
+}
+
+#[test]
 fn what_the_dead_had_is_waited_for() {
     let mut bench = Bench::new(100, &[(0, 0)]);
     bench.files.0.borrow_mut().slots.insert(9, Slot { held: 100 * MIB, ..Slot::default() });

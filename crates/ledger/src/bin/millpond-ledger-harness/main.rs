@@ -27,14 +27,16 @@ fn main() {
         ["racer", folder, cell, seed, twin] => {
             race::racer(folder, cell.parse().unwrap(), seed.parse().unwrap(), twin);
         }
-        ["steps", folder, after] => steps::run(folder, after.parse().unwrap()),
+        ["steps", folder, after, memory] => {
+            steps::run(folder, after.parse().unwrap(), race::memory(memory));
+        }
         ["puppet", folder] => puppet::run(folder),
         _ => {
             eprintln!(
                 "usage: race FOLDER [processes=8] [ms=2000] [limit=1000] [seed=1] \
                  [pause=4] \
                  [twin=sound|hasty|slow-sound|no-lock|check-then-add] [memory=segment|file]\n\
-                 steps FOLDER AFTER\npuppet FOLDER"
+                 steps FOLDER AFTER segment|file\npuppet FOLDER"
             );
             std::process::exit(2);
         }

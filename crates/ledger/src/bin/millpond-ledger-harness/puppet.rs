@@ -12,10 +12,11 @@ const GROUP_LOCK: i64 = 1 << 40;
 /// `attach`, `reserve N`, `release N`, `charge N`, `used`, `scribble CREDIT USED`, `close-all`,
 /// `fork` (the child goes on, and answers from then on; the parent answers nothing more), `exec`,
 /// `lock` (holds the group's lock until the end), `slow-driver` (holds a lock on `driver` like a
-/// driver's descriptor, between files that take long to close), `bus-error` (one that is not the ledger's, in a process
-/// with an open book), `exit`.
+/// driver's descriptor, between files that take long to close), `room BYTES` (how long the files
+/// that it writes may be), `exit`.
 pub fn run(folder: &str) {
     let mut member: Option<Member> = None;
+    let mut known = None;
     loop {
         let mut line = String::new();
         // One byte at a time: a forked child or an `exec` must not lose what was read ahead.
@@ -29,7 +30,7 @@ pub fn run(folder: &str) {
             "attach" => match Member::attach(&c(folder)) {
                 Ok(new) => {
                     let slot = new.slot();
-                    member = Some(new);
+                    (member, known) = (Some(new), None);
                     format!("slot {slot}")
                 }
                 Err(error) => format!("error {error}"),
@@ -66,13 +67,19 @@ pub fn run(folder: &str) {
                 let fillers = [filler(), hold_lock(&format!("{folder}/driver"), 0), filler()];
                 fillers.join(" ")
             }
-            "bus-error" => bus_error(folder),
+            "room" => {
+                let limit = libc::rlimit { rlim_cur: number(1).into(), rlim_max: number(1).into() };
+                // SAFETY: the structure outlives the call.
+                let done = unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) };
+                format!("room {done}")
+            }
             "pid" => format!("pid {}", std::process::id()),
             "exit" => return,
             word => match &member {
                 None => "not attached".into(),
                 Some(member) => {
-                    let device = member.device(GPU);
+                    let device = known.map_or_else(|| member.device(GPU), Ok);
+                    known = device.ok();
                     match (word, device) {
                         ("reserve", Ok(device)) => match member.reserve(device, number(1)) {
                             Ok(()) => "ok".into(),
@@ -136,17 +143,4 @@ fn filler() -> String {
         libc::fallocate(fd, 0, 0, 128 << 20)
     };
     if done == 0 { "filled".into() } else { "error".into() }
-}
-
-/// Touches a truncated file of this process's own. Does not come back.
-fn bus_error(folder: &str) -> String {
-    let _book = millpond_ledger::Book::open(&c(folder)).unwrap();
-    // SAFETY: a new mapping; the touch is the point of it.
-    unsafe {
-        let fd = libc::memfd_create(c"short".as_ptr(), 0);
-        let all = libc::PROT_READ | libc::PROT_WRITE;
-        let at = libc::mmap(std::ptr::null_mut(), 4096, all, libc::MAP_SHARED, fd, 0);
-        at.cast::<u8>().write_volatile(1);
-    }
-    "survived".into()
 }

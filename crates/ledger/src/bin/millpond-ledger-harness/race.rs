@@ -42,14 +42,17 @@ impl Plan {
                 "seed" => plan.seed = value.parse().unwrap(),
                 "pause" => plan.pause = value.parse().unwrap(),
                 "twin" => plan.twin = value.into(),
-                "memory" if value == "file" => plan.memory = Memory::File,
-                "memory" => plan.memory = Memory::Segment,
+                "memory" => plan.memory = memory(value),
                 _ => panic!("unknown setting {key}"),
             }
         }
         assert!(plan.processes <= CELLS);
         plan
     }
+}
+
+pub fn memory(word: &str) -> Memory {
+    if word == "file" { Memory::File } else { Memory::Segment }
 }
 
 /// Runs a race and writes one line of JSON; exit status 1 when the limit did not hold or ledger and

@@ -10,12 +10,11 @@ use crate::{GPU, c};
 const PATIENT: Patience = Patience(Duration::from_secs(30));
 const LIMIT: u32 = 1000;
 
-/// For each place, twice (there, and `after` instructions later): a child attaches, reserves through the slow path (stripping what a living peer
+/// For each place (and, unless that is 0, `after` instructions later): a child attaches, reserves through the slow path (stripping what a living peer
 /// does not use) and through the fast one, and releases; it is killed there. Then the peer must get
 /// the whole limit. Writes one line of JSON.
-pub fn run(folder: &str, after: u64) {
-    let settings =
-        BookSettings { name: b"steps", owner: None, everyone: false, memory: Memory::Segment };
+pub fn run(folder: &str, after: u64, memory: Memory) {
+    let settings = BookSettings { name: b"steps", owner: None, everyone: false, memory };
     let book = Book::create(&c(folder), settings).unwrap();
     let limit = u64::from(LIMIT);
     book.change(None, PATIENT, |budget| (budget.asked, budget.effective) = (limit, limit)).unwrap();
@@ -23,7 +22,8 @@ pub fn run(folder: &str, after: u64) {
     let device = peer.device(GPU).unwrap();
     let mut kills = 0_u64;
     loop {
-        let (calls, steps) = (kills / 2, kills % 2 * after);
+        let each = if after > 0 { 2 } else { 1 };
+        let (calls, steps) = (kills / each, kills % each * after);
         // Credit that the child has to strip from us.
         peer.reserve(device, LIMIT).expect("the dead child's memory is back");
         peer.release(device, LIMIT - 100);
