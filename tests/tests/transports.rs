@@ -191,6 +191,36 @@ fn a_plain_program_opens_a_handle_and_an_old_one_never_opens_a_later_tensor() {
     assert_empty(&pond);
 }
 
+#[test]
+fn an_old_handle_opens_the_idle_memory_and_no_later_tensor_and_gc_ends_that() {
+    let pond = TestPond::start(Options::new());
+    let mut maker = pond.worker();
+    maker.ask(&format!("shared make gone ipc {BYTES} 2"));
+    let [old, ..] = handle(&mut maker, "gone");
+    maker.ask("shared let-go gone");
+    maker.ask("drop gone");
+    maker.ask("flush");
+    pond.control().delete("gone").unwrap();
+    maker.ask(&format!("shared make later ipc {BYTES} 3"));
+    let status = pond.status();
+    assert_eq!((status.hosts.len(), status.hosts[0].sealed), (1, false), "one host makes both");
+    assert_eq!(status.devices[0].recycled_bytes, BYTES.next_multiple_of(2 * MIB));
+    let (mut plain, said) = Plain::start(&pond, &[&old]);
+    assert_eq!(said, "CUDA_SUCCESS");
+    assert_eq!(plain.ask(&format!("sum 0 {BYTES}")), sum(BYTES, 2), "its own bytes");
+    assert_eq!(plain.ask("close"), "CUDA_SUCCESS");
+    let collected = pond.cli(&["gc"]);
+    assert_eq!(collected.code, Some(0), "{collected:?}");
+    eventually("a sealed host", || pond.status().hosts.iter().any(|it| it.sealed).then_some(()));
+    eventually("memory that is gone", || {
+        (plain.ask(&format!("open {old}")) != "CUDA_SUCCESS").then_some(())
+    });
+    maker.ask("shared let-go later");
+    pond.control().delete("later").unwrap();
+    maker.finish();
+    assert_empty(&pond);
+}
+
 /// What NVIDIA's sample of pools between processes does, with a pool of the pond: the descriptor and
 /// the exported pointer are all that the consumer gets, and its free is in stream order.
 #[test]

@@ -71,6 +71,9 @@ impl World {
             "a grant comes with its event",
             detail,
         )?;
+        if !grant.backing.adopted {
+            self.legacy.borrow_mut().grant(handle, grant.info.tensor)?;
+        }
         let home = home_of(handle);
         let Daemon::Running(running) = &self.daemon else { return Ok(()) };
         let is_known_to_be_gone = self.gone.borrow().contains(&home)

@@ -192,8 +192,16 @@ impl World {
         // Made, and freed again because something else failed.
         let freed = fails && self.rng.once_in(2);
         let host = &mut self.hosts[index];
-        let made = match host.slabs.get(&slab) {
-            Some((handle, _)) => Ok(*handle),
+        let mut made_before = host.slabs.values().filter(|(_, memory)| memory.bytes == bytes);
+        let known = host.slabs.get(&slab).or_else(|| match self.mutation {
+            Some(Mutation::HostMakesNothing) => made_before.next(),
+            _ => None,
+        });
+        let made = match known.cloned() {
+            Some((handle, memory)) => {
+                host.slabs.insert(slab, (handle, memory));
+                Ok(handle)
+            }
             None if host.is_sealed => Err((Why::Sealed, "it has freed something".to_owned())),
             None if fails => {
                 host.is_sealed |= freed && self.mutation != Some(Mutation::HostNotSealed);

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use millpond_wire::HANDLE_BYTES;
+use millpond_wire::{HANDLE_BYTES, TensorId};
 
 use crate::card::Memory;
 use crate::oracle::{Violation, ensure};
@@ -19,6 +19,8 @@ pub struct Legacy {
     there: BTreeMap<(u32, u32), Rc<Memory>>,
     /// What each handle was given out for.
     given: BTreeMap<(u32, u32), usize>,
+    /// The tensor that each handle of the pond's own memory was granted for.
+    granted: BTreeMap<(u32, u32), TensorId>,
 }
 
 /// All processes see the same.
@@ -42,6 +44,17 @@ impl Legacy {
         })?;
         self.there.insert(place, Rc::clone(memory));
         Ok(handle(place))
+    }
+
+    /// A handle is granted for a tensor.
+    ///
+    /// # Errors
+    /// If it was granted for another one: whoever has it would see that one.
+    pub fn grant(&mut self, handle: &Handle, tensor: TensorId) -> Result<(), Violation> {
+        let first = *self.granted.entry(place(handle)).or_insert(tensor);
+        ensure(first == tensor, "an old handle opens nothing else", || {
+            format!("{:?} was granted for {first} and is for {tensor}", place(handle))
+        })
     }
 
     /// The same at an address that nothing ever had.

@@ -100,6 +100,8 @@ mutations! {
     WaiterNotAnswered "waiter-not-answered",
     /// A host makes memory after it has freed some, and says that it has not.
     HostNotSealed "host-not-sealed",
+    /// A host answers with memory that it has made before.
+    HostMakesNothing "host-makes-nothing",
     /// The keeper does not get the channel to a host.
     HostNotHeld "host-not-held",
     /// The end of a host is not told to the policy.

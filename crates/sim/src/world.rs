@@ -184,7 +184,7 @@ impl World {
         let sizes = rng.pick(&sizes).copied().unwrap_or(Sizes::Small);
         let faults = if rng.once_in(4) { 20 + rng.below(60) } else { 0 };
         let recycle_bytes = [0, 64 << 20, 256 << 20];
-        let recycle_bytes = rng.pick(&recycle_bytes).copied().unwrap_or(0);
+        let mut recycle_bytes = rng.pick(&recycle_bytes).copied().unwrap_or(0);
         let models = rng.once_in(2);
         if models {
             // A version goes a longer way than a tensor.
@@ -208,6 +208,9 @@ impl World {
             plan.add_homes(rng);
             let contexts = [0, 4 << 20, 16 << 20];
             context_bytes = rng.pick(&contexts).copied().unwrap_or(0);
+            // Little idle memory, so that hosts free some.
+            let recycled = [0, 0, 4 << 20, recycle_bytes];
+            recycle_bytes = rng.pick(&recycled).copied().unwrap_or(0);
         }
         let has_holds = holders::drawn(seed).is_some();
         if has_holds {

@@ -254,6 +254,11 @@ fn host_not_sealed() {
 }
 
 #[test]
+fn host_makes_nothing() {
+    noticed(Mutation::HostMakesNothing, &["an old handle opens nothing else"]);
+}
+
+#[test]
 fn host_not_held() {
     let in_the_books = "what is in the books is held";
     noticed(Mutation::HostNotHeld, &[IS_HELD, in_the_books, "nobody ends what is needed"]);
@@ -264,7 +269,7 @@ fn host_death_unnoticed() {
     let (deleted, granted) =
         ("what has lost its home is deleted", "nobody is granted what is gone");
     let (runs, leaks) = ("a host in the books runs", "no descriptor leaks");
-    noticed(Mutation::HostDeathUnnoticed, &[deleted, granted, runs, leaks]);
+    noticed(Mutation::HostDeathUnnoticed, &[deleted, granted, runs, leaks, SAME_CHARGE]);
 }
 
 #[test]

@@ -184,7 +184,8 @@ impl<P: Ports> Pond<P> {
             return;
         }
         let device = slab.class.device;
-        let recycled = self.slabs.totals_on(device).recycled_bytes;
+        let totals = self.slabs.totals_on(device);
+        let recycled = totals.recycled_bytes.saturating_sub(totals.idle_bytes);
         let is_lost = slab.is_lost();
         let is_charged = self.payers.is_charged(slab.class.owner.user);
         // The slab itself is among the recycled ones now.

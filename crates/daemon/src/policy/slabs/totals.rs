@@ -16,16 +16,20 @@ pub(in crate::policy) struct Totals {
     pub tensor_bytes: u64,
     /// Of slabs without a tensor, which are kept for their owners.
     pub recycled_bytes: u64,
+    /// The part of it that no tensor ever gets: idle memory of hosts.
+    pub idle_bytes: u64,
 }
 
 impl Totals {
     fn of<F>(slab: &Slab<F>) -> Self {
+        let empty_bytes = if slab.tensors == 0 { slab.bytes } else { 0 };
         Self {
             slabs: 1,
             bytes: slab.bytes,
             tensors: slab.tensors.into(),
             tensor_bytes: slab.tensor_bytes,
-            recycled_bytes: if slab.tensors == 0 { slab.bytes } else { 0 },
+            recycled_bytes: empty_bytes,
+            idle_bytes: if slab.is_recyclable() { 0 } else { empty_bytes },
         }
     }
 
@@ -36,6 +40,7 @@ impl Totals {
             tensors: sum(self.tensors, other.tensors),
             tensor_bytes: sum(self.tensor_bytes, other.tensor_bytes),
             recycled_bytes: sum(self.recycled_bytes, other.recycled_bytes),
+            idle_bytes: sum(self.idle_bytes, other.idle_bytes),
         }
     }
 }

@@ -197,6 +197,22 @@ fn slabs_that_can_be_used_again_are_given_back_before_any_host_is_sealed() {
     assert!(!play.pond.host_list()[0].sealed);
 }
 
+/// Or the next daemon would give back what this one keeps.
+#[test]
+fn idle_memory_takes_no_room_from_slabs_that_can_be_used_again() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (recycled, _) = play.create(conn, spec("recycled", 40 * MIB));
+    let (idle, host) = play.create_ipc(conn, ipc("idle", 40 * MIB));
+    play.delete_ipc(conn, idle.tensor);
+    play.delete(conn, recycled.tensor);
+    assert_eq!(play.slab_bytes(), 80 * MIB, "each is within 64 MiB");
+    play.restart();
+    play.reports(host, &[idle.slab], false);
+    assert_eq!(play.slab_bytes(), 80 * MIB);
+    play.check_held();
+}
+
 #[test]
 fn a_user_has_as_many_hosts_as_the_setting_says_and_is_told_of_them() {
     let mut play = Play::new();
