@@ -72,6 +72,7 @@ FINDINGS = {
     "L12": ("unread_replies", "leases_are_counted_for_each_user"),
     "L13": ("unread_replies", "memory_is_given_back_after_listings"),
     "L14": ("descriptors_in_flight", "unread_descriptors_cost_no_work"),
+    "P1": ("planted", "what_another_user_planted_is_not_used"),
     "ONE": ("siege", "all_attacks_of_one_user_at_once_cost_the_others_nothing"),
     "ALL": ("siege", "all_attacks_at_once_cost_the_others_nothing"),
 }

@@ -19,7 +19,6 @@ mod output;
 mod pond;
 mod preload;
 mod progress;
-mod trust;
 
 use std::process::ExitCode;
 
