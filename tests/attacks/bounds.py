@@ -75,6 +75,7 @@ FINDINGS = {
     "L14": ("descriptors_in_flight", "unread_descriptors_cost_no_work"),
     "HOSTS": ("hosts", "few_hosts_whose_contexts_are_on_the_users_account"),
     "ADOPTED": ("hosts", "memory_of_the_pond_is_not_taken_for_a_users"),
+    "P1": ("planted", "what_another_user_planted_is_not_used"),
     "ONE": ("siege", "all_attacks_of_one_user_at_once_cost_the_others_nothing"),
     "ALL": ("siege", "all_attacks_at_once_cost_the_others_nothing"),
 }

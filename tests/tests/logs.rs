@@ -203,6 +203,39 @@ fn a_log_file_that_cannot_be_opened_is_refused_at_the_start() {
     assert!(said.stderr.contains("log file '/nowhere/pond.log': No such file"), "{said:?}");
 }
 
+#[test]
+fn a_log_file_that_another_user_can_exchange_is_refused_at_the_start_and_left_by_a_pond_that_runs()
+{
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let place = Folder::new();
+    let (folder, secret) = (place.join("logs"), place.join("secret"));
+    fs::create_dir(&folder).unwrap();
+    fs::write(&secret, "").unwrap();
+    let path = folder.join("pond.log");
+    let options = || Options::new().flag("--log-file", path.to_str().unwrap());
+    let set = |mode| fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
+    set(0o777);
+    let said = Said::by(&mut TestPond::prepare(options()).serve_command(), PATIENCE);
+    assert_eq!(said.code, Some(16), "{said:?}");
+    assert!(said.stderr.contains("is not safe to write: another user can change"), "{said:?}");
+    assert!(said.stderr.contains(&format!("`chmod o-w '{}'`", folder.display())), "{said:?}");
+    assert!(!path.exists());
+
+    set(0o755);
+    let pond = TestPond::start(options());
+    keep(&pond);
+    set(0o777);
+    fs::remove_file(&path).unwrap();
+    symlink(&secret, &path).unwrap();
+    eventually("a word on standard error", || {
+        nonsense(&pond, 1);
+        pond.log().contains("is not safe to write").then_some(())
+    });
+    survives_everything(&pond);
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "");
+    pond.control().inspect(KEPT).unwrap();
+}
+
 /// Without a new descriptor nothing can be started. What is held stays held, and when there are
 /// descriptors again the missing process is started.
 #[test]

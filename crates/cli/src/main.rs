@@ -20,7 +20,6 @@ mod output;
 mod pond;
 mod preload;
 mod progress;
-mod trust;
 
 use std::process::ExitCode;
 

@@ -5,11 +5,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use millpond::Status;
+use millpond_wire::trust;
 
 use crate::env_vars;
 use crate::error::Report;
 use crate::exit::Code;
-use crate::trust;
 
 pub const FILE: &str = "libmillpond_preload.so";
 
@@ -57,7 +57,7 @@ pub fn choose(pond: Option<&Status>) -> Result<Library, Report> {
             return Ok(Library { file, source: Source::Pond, refused: None });
         }
         Some(Ok(file)) => Some(not_loadable(&file)),
-        Some(Err(why)) => Some(why),
+        Some(Err(why)) => Some(why.to_string()),
         None => None,
     };
     library(&places(std::env::current_exe().ok().as_deref()), Source::Search, refused)

@@ -175,15 +175,23 @@ fn a_companion_that_others_can_write_is_not_run() {
         let ran = installed.run(&["x"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(16), ""));
         assert!(
-            ran.stderr.contains("the UNIX group '4711' (mode 775) can change"),
+            ran.stderr.contains("the UNIX group '4711' can change")
+                && ran.stderr.contains("mode 775"),
             "{}",
             ran.stderr
         );
     }
     mode(&beside, 0o777);
-    // PATH is the user's own choice.
+    // None in PATH is run in its place. PATH is the user's own choice where there is none beside.
     let chosen = installed.script("path/millpond-x", "echo chosen");
     mode(&chosen, 0o777);
+    for words in [&["x"][..], &["help", "x"]] {
+        let ran = installed.run(words);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(16), ""), "{words:?}");
+        assert!(ran.stderr.contains("bin/millpond-x' is not safe to run"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("`chmod o-w '"), "{}", ran.stderr);
+    }
+    std::fs::remove_file(&beside).unwrap();
     assert_eq!(installed.says(&["x"]), "chosen\n");
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use millpond_wire::trust::TrustError;
 use millpond_wire::{ErrorKind, Failure};
 
 use crate::exit::Code;
@@ -51,6 +52,16 @@ impl Report {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.failure = self.failure.hint(hint);
         self
+    }
+}
+
+impl From<&TrustError> for Report {
+    fn from(error: &TrustError) -> Self {
+        let report = Report::new(Code::Kind(ErrorKind::Untrusted), error.to_string());
+        match error.hint() {
+            Some(hint) => report.hint(hint),
+            None => report,
+        }
     }
 }
 

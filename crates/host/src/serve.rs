@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use millpond_cuda::{Driver, DriverChoice};
-use millpond_wire::{GpuUuid, socket};
+use millpond_wire::{GpuUuid, socket, trust};
 
 use crate::card::Card;
 use crate::channel::{ChannelError, FromHost, HostEnd, ToHost};
@@ -48,9 +48,12 @@ pub fn run_from_stdin() -> Result<(), HostError> {
 
 fn run(channel: &HostEnd) -> Result<(), HostError> {
     // Before it is known for which GPU, as a mover does.
-    let driver = Driver::open(DriverChoice::from_env(), Some(&millpond_softgpu::PROVIDER));
+    let choice = DriverChoice::from_env();
+    let trusted = choice.path().map_or(Ok(()), trust::library).map_err(HostError::from);
+    let driver =
+        trusted.and_then(|()| Ok(Driver::open(choice, Some(&millpond_softgpu::PROVIDER))?));
     let Some(device) = first(channel)? else { return Ok(()) };
-    let started = driver.map_err(HostError::from).and_then(|driver| Card::open(&driver, device));
+    let started = driver.and_then(|driver| Card::open(&driver, device));
     let (card, context_bytes) = match started {
         Ok(started) => started,
         Err(error) => {

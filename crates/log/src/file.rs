@@ -9,9 +9,10 @@
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use millpond_wire::trust::{self, TrustError};
 use rustix::fs::{FlockOperation, OFlags, flock};
 
 use crate::target::{Sink, write_line};
@@ -20,6 +21,8 @@ use crate::target::{Sink, write_line};
 pub const KEPT: u32 = 3;
 /// The log says who uses the pond, and names what they load: nobody else's to read.
 const MODE: u32 = 0o600;
+/// What is left of the mode of a file that is there already: an operator may let a group read it.
+const LEFT: u32 = 0o640;
 
 /// The name of an older log file; `0` is the file itself.
 #[must_use]
@@ -135,15 +138,40 @@ fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Without blocking, for a path that leads to a pipe: there a line is lost rather than waited for.
+/// Only where no other user can have it lead elsewhere or write it. Without blocking, for a path that leads to a pipe:
+/// there a line is lost rather than waited for.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    File::options()
+    let real = trust::way(path, "write").map_err(refused)?;
+    let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    if !trust::is_magic(&real) {
+        flags |= OFlags::NOFOLLOW;
+    }
+    let file = File::options()
         .append(true)
         .create(true)
         .mode(MODE)
         .custom_flags(i32::try_from(flags.bits()).unwrap_or(0))
-        .open(path)
+        .open(&real)?;
+    let found = file.metadata()?;
+    trust::own(path, &found).map_err(refused)?;
+    let mode = found.mode() & 0o7777;
+    if found.is_file() && mode & !LEFT != 0 {
+        file.set_permissions(std::fs::Permissions::from_mode(mode & LEFT))?;
+    }
+    Ok(file)
+}
+
+fn refused(error: TrustError) -> io::Error {
+    match error {
+        TrustError::Io { source, .. } => source,
+        error => io::Error::new(io::ErrorKind::PermissionDenied, error),
+    }
+}
+
+/// Why a file is not written to, if that is because of another user.
+#[must_use]
+pub fn distrust(error: &io::Error) -> Option<&TrustError> {
+    error.get_ref()?.downcast_ref()
 }
 
 pub(crate) fn is_short_of_room(error: &io::Error) -> bool {

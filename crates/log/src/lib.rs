@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use tracing_subscriber::fmt::MakeWriter;
 
-pub use file::{KEPT, LogFile, rotated};
+pub use file::{KEPT, LogFile, distrust, rotated};
 pub use line::Style;
 pub use panics::{die, end_on_panic};
 pub use queue::{QUEUE_BYTES, QUEUE_LINES};

@@ -3,9 +3,12 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
+use millpond_wire::trust::TrustError;
+
+use crate::file::distrust;
 use crate::line::Style;
 use crate::queue::{Next, Queue};
-use crate::target::{Sink, Target};
+use crate::target::{Sink, Target, write_line};
 
 /// Between two tries to start the thread, on a machine that has none left.
 const START_AGAIN: Duration = Duration::from_secs(1);
@@ -168,7 +171,11 @@ impl Shared {
                 Next::Line(line) => {
                     // What is missing is said before what comes after it.
                     say_lost(&mut *sink, style, &mut lost);
-                    if lost > 0 || sink.write(&line).is_err() {
+                    let written = if lost > 0 { Ok(()) } else { sink.write(&line) };
+                    if let Some(why) = written.as_ref().err().and_then(distrust) {
+                        say_distrust(why, style);
+                    }
+                    if lost > 0 || written.is_err() {
                         lost += 1;
                     }
                 }
@@ -191,6 +198,13 @@ impl Shared {
             state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
+}
+
+/// On standard error: the file that this is about takes nothing. Once, until the file takes lines again.
+fn say_distrust(why: &TrustError, style: Style) {
+    let line = style.line("WARN", &format!("no line goes to the log file: {why}"));
+    // Without a reader there is nobody to tell.
+    let _ = write_line(rustix::stdio::stderr(), &line, &mut false);
 }
 
 fn say_lost(sink: &mut dyn Sink, style: Style, lost: &mut u64) {

@@ -3,6 +3,7 @@
 use std::io;
 
 use millpond_cuda::{CudaError, DriverError};
+use millpond_wire::trust::TrustError;
 
 use crate::channel::ChannelError;
 
@@ -42,6 +43,9 @@ pub enum MoverError {
         /// What it may hold.
         expected: &'static str,
     },
+    /// Another user can change the driver's library.
+    #[error(transparent)]
+    Untrusted(#[from] TrustError),
     /// There is no driver, or no such GPU.
     #[error(transparent)]
     Driver(#[from] DriverError),

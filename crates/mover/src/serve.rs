@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use millpond_cuda::{Context, DeviceUuid, Driver, DriverChoice, DriverKind};
-use millpond_wire::{Epoch, GpuUuid, SlabId, socket};
+use millpond_wire::{Epoch, GpuUuid, SlabId, socket, trust};
 
 use crate::channel::{
     self, ChannelError, FILE_END, FromMover, MoverEnd, Pieces, PiecesKind, ToMover, Why,
@@ -49,7 +49,10 @@ pub fn run_from_stdin() -> Result<(), MoverError> {
 fn run(channel: &Arc<MoverEnd>) -> Result<(), MoverError> {
     // Before it is known for which GPU: opening the driver takes as long as making a context does,
     // and takes no memory of any. A mover that was started ahead waits here.
-    let driver = Driver::open(DriverChoice::from_env(), Some(&millpond_softgpu::PROVIDER));
+    let choice = DriverChoice::from_env();
+    let trusted = choice.path().map_or(Ok(()), trust::library).map_err(MoverError::from);
+    let driver =
+        trusted.and_then(|()| Ok(Driver::open(choice, Some(&millpond_softgpu::PROVIDER))?));
     tracing::debug!("the driver is open");
     let first = channel.receive().inspect_err(|error| {
         if let ChannelError::Version { .. } = error {

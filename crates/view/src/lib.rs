@@ -41,8 +41,9 @@ mod tensor;
 mod ties;
 mod transfer;
 pub mod units;
-pub mod users;
 mod weights;
+
+pub use millpond_wire::users;
 
 pub use account::{Use, UserUse, Users};
 pub use cache::{Cache, Caches};

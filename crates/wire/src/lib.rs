@@ -37,6 +37,8 @@ pub mod runtime_dir;
 pub mod samples;
 mod shape;
 pub mod socket;
+pub mod trust;
+pub mod users;
 
 pub use backing::{Backing, HANDLE_BYTES, Survives, Transport, TransportKind};
 pub use content::{ContentHash, Piece, PiecesKind, Run};

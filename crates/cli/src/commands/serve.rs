@@ -1,9 +1,12 @@
 //! `millpond serve`: this process is the keeper.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use millpond_cuda::DriverChoice;
 use millpond_keeper::config::{Config, ConfigError, LogFormat};
 use millpond_keeper::{ExitReason, KeeperError, KeeperStart, Launch};
+use millpond_wire::trust;
 
 use super::detach;
 use crate::args::{Global, ServeArgs};
@@ -20,6 +23,7 @@ pub fn run(args: &ServeArgs, global: &Global, printer: &Printer) -> Outcome {
     let overrides = args.overrides(global.runtime_dir());
     let mut config = Config::load(args.config().as_deref(), &overrides).map_err(wrong_setting)?;
     config.log_file = config.log_file.as_deref().map(log_file).transpose()?;
+    config.driver = driver(config.driver)?;
     if args.detach && !args.detached {
         return detach::run(&config, printer);
     }
@@ -68,11 +72,23 @@ fn log_file(path: &Path) -> Result<PathBuf, CommandError> {
     let absolute = std::path::absolute(path);
     let checked = absolute.and_then(|path| millpond_log::check_file(&path).map(|()| path));
     checked.map_err(|error| {
+        if let Some(why) = millpond_log::distrust(&error) {
+            return Report::from(why).into();
+        }
         let report = Report::new(Code::Failed, format!("log file '{}': {error}", path.display()));
         report
             .hint("`--log-file` names a file in a folder that exists and that you can write to")
             .into()
     })
+}
+
+/// The driver, absolute where it is a library: each process of the pond loads the one that is checked here.
+fn driver(named: String) -> Result<String, CommandError> {
+    let choice = DriverChoice::from(OsString::from(&named));
+    let Some(path) = choice.path().filter(|_| named.contains('/')) else { return Ok(named) };
+    trust::library(path).map_err(|error| Report::from(&error))?;
+    let absolute = std::path::absolute(path).ok();
+    Ok(absolute.and_then(|path| path.into_os_string().into_string().ok()).unwrap_or(named))
 }
 
 /// How a keeper ended, for the shell.
@@ -84,6 +100,9 @@ pub fn ended(result: Result<ExitReason, KeeperError>) -> Outcome {
 }
 
 fn wrong_setting(error: ConfigError) -> CommandError {
+    if let ConfigError::Untrusted(error) = &error {
+        return Report::from(error).into();
+    }
     let report = Report::new(Code::Usage, chain(&error));
     hinted(report, error.hint())
 }

@@ -1,20 +1,19 @@
 //! Where companion programs are.
 //!
 //! Those that come with Millpond lie beside it or in `../libexec/millpond`, whatever PATH says. What
-//! lies there belongs to the installation, so a file that somebody else can change is passed over.
-//! PATH is the user's own choice and is taken as it is.
+//! lies there belongs to the installation: a file that another user can change is refused, and none in
+//! PATH is run in its place. PATH is the user's own choice and is taken as it is.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use millpond_console::companions;
-use millpond_wire::ErrorKind;
+use millpond_wire::trust::{self, TrustError};
 
 use super::is_name;
 use crate::error::Report;
 use crate::exit::Code;
-use crate::trust;
 
 /// How the file of a companion is called, before its name.
 const PREFIX: &str = "millpond-";
@@ -26,11 +25,11 @@ pub struct Found {
 }
 
 /// Why a file with the name of a companion is not run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Refusal {
     NotExecutable(PathBuf),
-    /// Somebody else can change it.
-    Unsafe(String),
+    /// Another user can change it.
+    Unsafe(TrustError),
 }
 
 impl From<Refusal> for Report {
@@ -41,8 +40,7 @@ impl From<Refusal> for Report {
                 Report::new(Code::NotExecutable, format!("'{file}' is not executable"))
                     .hint(format!("chmod +x '{file}'"))
             }
-            Refusal::Unsafe(why) => Report::new(Code::Kind(ErrorKind::Untrusted), why)
-                .hint("remove write permission for others: `chmod go-w`"),
+            Refusal::Unsafe(why) => Report::from(&why),
         }
     }
 }
@@ -51,7 +49,7 @@ impl From<Refusal> for Report {
 /// `../libexec/millpond`, or in PATH.
 ///
 /// # Errors
-/// Why the first file of that name is not run, where no other can be.
+/// Why the first file of that name is not run: it is not safe, or no other can be run.
 pub fn find(name: &str) -> Result<Option<Found>, Refusal> {
     find_in(&places(), companions::program_of(name))
 }
@@ -106,17 +104,15 @@ fn find_in(places: &[Place], name: &str) -> Result<Option<Found>, Refusal> {
         if !file.is_file() {
             continue;
         }
-        let checked = if !is_executable(&file) {
-            Err(Refusal::NotExecutable(file))
-        } else if place.guarded {
-            trust::check(&file, "run").map_err(Refusal::Unsafe)
-        } else {
-            Ok(file)
-        };
-        match checked {
-            Ok(file) => return Ok(Some(Found { file })),
-            Err(why) => refused = refused.or(Some(why)),
+        if !is_executable(&file) {
+            refused = refused.or(Some(Refusal::NotExecutable(file)));
+            continue;
         }
+        let file = match place.guarded {
+            true => trust::check(&file, "run").map_err(Refusal::Unsafe)?,
+            false => file,
+        };
+        return Ok(Some(Found { file }));
     }
     refused.map_or(Ok(None), Err)
 }
@@ -145,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_place_wins_and_what_cannot_be_run_is_passed_over() {
+    fn the_first_place_wins_and_only_what_is_not_executable_is_passed_over() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let (beside, path) = (root.join("bin"), root.join("path"));
@@ -153,20 +149,20 @@ mod tests {
             Place { folder: beside.clone(), guarded: true },
             Place { folder: path.clone(), guarded: false },
         ];
-        assert_eq!(find_in(&places, "x"), Ok(None));
+        assert!(matches!(find_in(&places, "x"), Ok(None)));
         let last = program(&path, "x", 0o777);
         let first = program(&beside, "x", 0o644);
         mode(&beside, 0o755);
-        let found = |name: &str| find_in(&places, name).map(|found| found.map(|it| it.file));
-        assert_eq!(found("x"), Ok(Some(last.clone())), "the first is not executable");
+        let found = || find_in(&places, "x").map(|found| found.map(|it| it.file));
+        assert_eq!(found().unwrap(), Some(last.clone()), "the first is not executable");
         mode(&first, 0o755);
-        assert_eq!(found("x"), Ok(Some(first.clone())));
+        assert_eq!(found().unwrap(), Some(first.clone()));
         mode(&first, 0o757);
-        assert_eq!(found("x"), Ok(Some(last.clone())), "others can write the first");
-        fs::remove_file(&last).unwrap();
-        let Err(Refusal::Unsafe(why)) = found("x") else { panic!("it is run") };
+        let Err(Refusal::Unsafe(why)) = found() else { panic!("another one is run in its place") };
+        let why = why.to_string();
         assert!(why.contains("not safe to run") && why.contains("millpond-x"), "{why}");
+        fs::remove_file(&last).unwrap();
         mode(&first, 0o644);
-        assert_eq!(found("x"), Err(Refusal::NotExecutable(first)));
+        assert!(matches!(found(), Err(Refusal::NotExecutable(file)) if file == first));
     }
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Which driver to use, as `MILLPOND_DRIVER` says it.
@@ -23,6 +23,15 @@ pub enum DriverChoice {
 impl DriverChoice {
     /// The environment variable that holds the choice.
     pub const VARIABLE: &'static str = "MILLPOND_DRIVER";
+
+    /// The file that is to be loaded, where the choice names one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Path(path) => Some(path),
+            _ => None,
+        }
+    }
 
     /// The choice of the environment; unset and empty mean [`DriverChoice::Auto`].
     #[must_use]

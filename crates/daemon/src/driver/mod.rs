@@ -15,7 +15,7 @@ use std::sync::mpsc::Receiver;
 use millpond_cuda::{
     Allocation, CudaError, Device, Driver, DriverChoice, DriverKind, Granularity, Nvml,
 };
-use millpond_wire::{GpuUuid, SlabId};
+use millpond_wire::{GpuUuid, SlabId, trust};
 
 use order::Order;
 
@@ -257,6 +257,7 @@ struct Cards {
 
 impl Cards {
     fn open(choice: &DriverChoice) -> Result<Self, String> {
+        choice.path().map_or(Ok(()), trust::library).map_err(|error| error.to_string())?;
         let driver = Driver::open(choice.clone(), Some(&millpond_softgpu::PROVIDER))
             .map_err(|error| error.to_string())?;
         driver.init().map_err(|error| match millpond_softgpu::refusal() {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use millpond_wire::trust::TrustError;
+
 use super::KEYS;
 
 /// Where a value came from.
@@ -33,6 +35,9 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read the configuration file '{}'", file.display())]
     Read { file: PathBuf, source: std::io::Error },
+    /// Another user can change the file.
+    #[error(transparent)]
+    Untrusted(TrustError),
     /// The file is not TOML.
     #[error("{origin}: {message}")]
     Syntax {
@@ -72,6 +77,7 @@ impl ConfigError {
             ConfigError::Unset { variable, .. } => {
                 Some(format!("set it, or give a default: `${{{variable}:default}}`"))
             }
+            ConfigError::Untrusted(error) => error.hint(),
             ConfigError::Read { .. } => {
                 Some("`--config` or MILLPOND_CONFIG names another file".to_owned())
             }

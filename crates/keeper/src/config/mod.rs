@@ -16,6 +16,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use millpond_view::size::ByteSize;
+use millpond_wire::trust::{self, TrustError};
 use millpond_wire::{GpuUuid, runtime_dir};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -217,8 +218,10 @@ impl Config {
     ) -> Result<Config, ConfigError> {
         let mut config = Config::default();
         if let Some(file) = Config::file(file, environment) {
-            let source = std::fs::read_to_string(&file)
-                .map_err(|source| ConfigError::Read { file: file.clone(), source })?;
+            let source = trust::read_to_string(&file).map_err(|error| match error {
+                TrustError::Io { source, .. } => ConfigError::Read { file: file.clone(), source },
+                error => ConfigError::Untrusted(error),
+            })?;
             config.read_file(&file, &source, environment)?;
         }
         for key in KEYS {

@@ -217,3 +217,31 @@ proptest! {
         let _ = file::read(Path::new("x"), &format!("log = '{text}'"), &|_| None);
     }
 }
+
+#[test]
+fn a_file_that_another_user_can_write_is_refused_however_it_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = tempfile::tempdir().unwrap();
+    let own = home.path().join("millpond/config.toml");
+    std::fs::create_dir(own.parent().unwrap()).unwrap();
+    std::fs::write(&own, "driver = '/tmp/evil.so'").unwrap();
+    let set = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let none = ConfigOverrides::default();
+    let by_folder = |name: &str| (name == "XDG_CONFIG_HOME").then(|| home.path().into());
+    let by_name = |name: &str| (name == CONFIG_VARIABLE).then(|| own.clone().into());
+    let ways: [(Option<&Path>, Environment<'_>); 3] =
+        [(None, &by_folder), (None, &by_name), (Some(&own), &|_| None)];
+    for (path, bad, good) in [(&*own, 0o666, 0o644), (own.parent().unwrap(), 0o777, 0o755)] {
+        for (named, environment) in ways {
+            set(path, bad);
+            let error = Config::load_from(named, environment, &none).unwrap_err();
+            assert!(error.to_string().contains("not safe to read"), "{error}");
+            let mend = format!("chmod o-w '{}'", path.display());
+            assert!(error.hint().unwrap().contains(&mend), "{error}");
+            set(path, good);
+            assert!(Config::load_from(named, environment, &none).is_ok());
+        }
+    }
+}

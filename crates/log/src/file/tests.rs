@@ -1,4 +1,5 @@
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::symlink;
 
 use super::*;
 
@@ -95,11 +96,76 @@ fn a_lock_that_somebody_keeps_delays_a_rotation_and_no_line() {
 fn a_link_is_written_through_and_never_renamed() {
     let dir = tempfile::tempdir().unwrap();
     let (path, real) = (dir.path().join("log"), dir.path().join("real"));
-    std::os::unix::fs::symlink(&real, &path).unwrap();
+    symlink(&real, &path).unwrap();
     let mut log = LogFile::new(path.clone(), 5);
     for _ in 0..3 {
         log.write(b"line\n").unwrap();
     }
     assert_eq!((lines(&real), lines(&rotated(&path, 1))), (3, 0));
     assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
+}
+
+fn refusal(path: &Path) -> String {
+    let error = LogFile::new(path.to_owned(), 0).write(b"line\n").unwrap_err();
+    distrust(&error).unwrap_or_else(|| panic!("{error}")).to_string()
+}
+
+#[test]
+fn a_file_that_another_user_can_exchange_is_not_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let (folder, secret) = (dir.path().join("logs"), dir.path().join("secret"));
+    fs::create_dir(&folder).unwrap();
+    fs::write(&secret, "").unwrap();
+    let path = folder.join("log");
+    let mut log = LogFile::new(path.clone(), 0);
+    log.write(b"one\n").unwrap();
+    // While it is open, too.
+    fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
+    fs::remove_file(&path).unwrap();
+    symlink(&secret, &path).unwrap();
+    let error = log.write(b"two\n").unwrap_err();
+    let why = distrust(&error).unwrap().to_string();
+    assert!(why.contains("not safe to write: another user can change"), "{why}");
+    assert!(refusal(&path).contains(folder.to_str().unwrap()));
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "");
+    fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
+    fs::remove_file(&path).unwrap();
+    log.write(b"three\n").unwrap();
+    assert_eq!(lines(&path), 1);
+}
+
+#[test]
+fn a_file_with_another_name_or_owner_is_not_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, other) = (dir.path().join("log"), dir.path().join("other"));
+    fs::write(&other, "").unwrap();
+    fs::hard_link(&other, &path).unwrap();
+    assert!(refusal(&path).contains("another name of the file"));
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, "").unwrap();
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(&path, Some(4711), None).unwrap();
+        assert!(refusal(&path).contains("user 4711"));
+        fs::remove_file(&path).unwrap();
+        // In a folder like /tmp, where anybody can put a link.
+        fs::set_permissions(dir.path(), Permissions::from_mode(0o1777)).unwrap();
+        symlink(&other, &path).unwrap();
+        let owner = Some(rustix::fs::Uid::from_raw(4711));
+        let link = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
+        rustix::fs::chownat(rustix::fs::CWD, &path, owner, None, link).unwrap();
+        assert!(refusal(&path).contains("user 4711"));
+    }
+    assert_eq!(fs::read_to_string(&other).unwrap(), "");
+}
+
+#[test]
+fn others_lose_a_file_that_is_there_and_a_group_goes_on_reading_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log");
+    for (before, after) in [(0o666, 0o640), (0o644, 0o640), (0o600, 0o600), (0o640, 0o640)] {
+        fs::write(&path, "").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(before)).unwrap();
+        LogFile::new(path.clone(), 0).write(b"line\n").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, after);
+    }
 }

@@ -7,6 +7,8 @@ use millpond_cuda::{
     Granularity, Nvml,
 };
 
+use millpond_wire::trust;
+
 use super::check::Check;
 use crate::commands::serve::chain;
 use crate::units;
@@ -16,6 +18,10 @@ const DRIVER: &str = "driver";
 /// Everything about the driver that would be used.
 pub fn checks() -> Vec<Check> {
     let choice = DriverChoice::from_env();
+    if let Err(error) = choice.path().map_or(Ok(()), trust::library) {
+        let hint = error.hint().unwrap_or_default();
+        return vec![Check::fail(DRIVER, format!("MILLPOND_DRIVER: {error}"), hint)];
+    }
     let driver = match Driver::open(choice.clone(), Some(&millpond_softgpu::PROVIDER)) {
         Ok(driver) => driver,
         Err(error) => return vec![no_driver(&choice, &error)],
