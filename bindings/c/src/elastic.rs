@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use millpond::cuda::Event;
-use millpond::{Elastic, ElasticCache, Offer, PressureAsk, ReserveSpec};
+use millpond::{CapChange, Elastic, ElasticCache, Offer, PressureAsk, ReserveSpec};
 use millpond_wire::fd::process_number;
 
 use crate::border::{Answer, Out, Text, call, required, reserved, value, waiting, write};
@@ -80,8 +80,9 @@ pub struct millpond_cache_spec {
     pub gpu: millpond_uuid,
     /// Its part of what is above everybody's `min_bytes`, when caches compete. Zero: 1.
     pub weight: u32,
-    /// Must be zero.
-    pub reserved_flags: u32,
+    /// 1: one page, which costs a granule of the budget, is under everything that is not committed, and may be read and
+    /// written; what is read there is undefined. Zero: nothing is.
+    pub null_page: u32,
     /// For later versions; must be zero.
     pub reserved: [u64; 6],
 }
@@ -156,7 +157,11 @@ pub type millpond_pressure_handler =
 impl millpond_cache_spec {
     fn read(&self) -> Answer<ReserveSpec> {
         reserved(&self.reserved, "millpond_cache_spec")?;
-        reserved(&[self.reserved_flags.into()], "millpond_cache_spec")?;
+        let null_page = match self.null_page {
+            0 => false,
+            1 => true,
+            other => return Err(Failure::invalid(format!("`null_page` is 0 or 1, not {other}"))),
+        };
         let mut spec = match (self.bytes, self.blocks) {
             (0, 0) => {
                 return Err(Failure::invalid(
@@ -185,6 +190,7 @@ impl millpond_cache_spec {
         if let Some(wait) = patience(self.wait_ms) {
             spec = spec.wait(wait);
         }
+        let spec = spec.null_page(null_page);
         Ok(spec.min(self.min_bytes).weight(if self.weight == 0 { 1 } else { self.weight }))
     }
 }
@@ -402,6 +408,32 @@ pub extern "C" fn millpond_cache_trim(
 ) -> ResultNumber {
     waiting(|| {
         write(given, Reserved::of(cache)?.trim(bytes)?);
+        Ok(())
+    })
+}
+
+/// Sets what the cache may hold of the group's budget; UINT64_MAX is no cap. Idle pages above the cap go back at once,
+/// others when no block uses them; growth above it is MILLPOND_GPU_FULL. Revisions begin with 1 and grow with each change.
+/// `above`, what is still to go, and `in_force`, the revision in force, may be NULL: where `in_force` is not `revision`,
+/// the cap was stale and has changed nothing.
+///
+/// Threads: any. Fork: a cache of the parent is refused in the child.
+#[unsafe(no_mangle)]
+pub extern "C" fn millpond_cache_set_cap(
+    cache: *const millpond_cache,
+    bytes: u64,
+    revision: u64,
+    above: Out<'_, u64>,
+    in_force: Out<'_, u64>,
+) -> ResultNumber {
+    waiting(|| {
+        let (still, newest) = match Reserved::of(cache)?.set_cap(bytes, revision)? {
+            CapChange::Applied => (0, revision),
+            CapChange::Deferred { above_bytes } => (above_bytes, revision),
+            CapChange::Stale { revision } => (0, revision),
+        };
+        write(above, still);
+        write(in_force, newest);
         Ok(())
     })
 }

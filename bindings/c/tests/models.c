@@ -233,8 +233,15 @@ static void a_cache_grows_and_shrinks_on_the_budget_of_its_group(void) {
     OK(millpond_cache_uncommit(cache, 3, 1));
     OK(millpond_cache_step_now(cache));
     uint64_t given = 0;
+    uint64_t above = 0, in_force = 0;
+    OK(millpond_cache_set_cap(cache, 0, 2, &above, &in_force));
+    CHECK(above > 0 && in_force == 2);
+    ANSWERS(MILLPOND_GPU_FULL, millpond_cache_commit_range(cache, 24, 2));
+    OK(millpond_cache_set_cap(cache, UINT64_MAX, 1, NULL, &in_force));
+    CHECK(in_force == 2);
+    OK(millpond_cache_set_cap(cache, UINT64_MAX, 3, &above, NULL));
+    CHECK(above == 0);
     OK(millpond_cache_trim(cache, UINT64_MAX, &given));
-    CHECK(given > 0);
     OK(millpond_cache_get_info(cache, &info));
     CHECK(info.committed_blocks == 3);
     OK(millpond_pond_caches_json(pond, "serving", &json));

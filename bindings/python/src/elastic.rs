@@ -71,6 +71,9 @@ impl Elastic {
     ///     second.
     /// largest_handle : int or str, optional
     ///     Growth uses handles of up to this size, 64 MiB unless said. A handle is given back whole.
+    /// null_page : bool
+    ///     One page, which costs a granule of the budget, is under everything that is not committed: it may
+    ///     be read and written, and what is read there is undefined.
     /// device : optional
     ///     The GPU; the pond's first unless said.
     ///
@@ -86,9 +89,9 @@ impl Elastic {
     ///     The GPU driver refused.
     #[pyo3(signature = (
         name, shape, dtype, grow_along=0, *, granule=None, min=None, weight=1, wait=1.0, ahead=None,
-        largest_handle=None, device=None
+        largest_handle=None, null_page=false, device=None
     ), text_signature = "(self, name, shape, dtype, grow_along=0, *, granule='2MiB', min=0, weight=1, \
-wait=1.0, ahead=None, largest_handle=None, device=None)")]
+wait=1.0, ahead=None, largest_handle=None, null_page=False, device=None)")]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn reserve<'py>(
         &self,
@@ -103,6 +106,7 @@ wait=1.0, ahead=None, largest_handle=None, device=None)")]
         wait: f64,
         ahead: Option<&Bound<'py, PyAny>>,
         largest_handle: Option<&Bound<'py, PyAny>>,
+        null_page: bool,
         device: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<ElasticCache> {
         let shape = CacheShape::new(convert::dtype(dtype)?, convert::shape(shape)?, grow_along)
@@ -110,6 +114,7 @@ wait=1.0, ahead=None, largest_handle=None, device=None)")]
         let mut spec = ReserveSpec::of_blocks(shape.blocks, shape.block_bytes)
             .segments(shape.segments)
             .weight(weight)
+            .null_page(null_page)
             .wait(convert::seconds("wait", wait)?.min(LONGEST_WAIT));
         if let Some(size) = granule {
             spec = spec.granule(convert::bytes("granule", size)?);

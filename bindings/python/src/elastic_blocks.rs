@@ -10,6 +10,7 @@ use pyo3::types::{PyAny, PyList, PyRange};
 use crate::dlpack;
 use crate::elastic_cache::Facts;
 use crate::elastic_errors::ask;
+use crate::elastic_stats::Occupancy;
 use crate::ending::detached;
 use crate::errors;
 use crate::shown::visible;
@@ -136,6 +137,17 @@ impl BlockTable {
     #[getter]
     fn ready_blocks(&self, py: Python<'_>) -> PyResult<u64> {
         self.ask(py, |table, _| Ok(table.ready_blocks()))
+    }
+
+    /// How full the pages are, the emptiest first: what an engine evicts to free a page.
+    ///
+    /// Returns
+    /// -------
+    /// list of Occupancy
+    ///     Pages that are given back together: ``blocks`` is the range of blocks with a byte in them,
+    ///     ``taken`` how many of these are taken, ``bytes`` what is given back when none is.
+    fn occupancy(&self, py: Python<'_>) -> PyResult<Vec<Occupancy>> {
+        self.ask(py, |table, _| Ok(table.occupancy().iter().map(Occupancy::of).collect()))
     }
 
     #[getter]

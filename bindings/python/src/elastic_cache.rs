@@ -13,7 +13,7 @@ use crate::dlpack::{self, Keeper, Span};
 use crate::elastic_blocks::{BlockTable, Prepared};
 use crate::elastic_errors::{self, ask};
 use crate::elastic_layout::CacheShape;
-use crate::elastic_stats::ElasticStats;
+use crate::elastic_stats::{CapChange, ElasticStats};
 use crate::ending::{calling, detached};
 use crate::errors::{self, Special};
 use crate::pressure::Asked;
@@ -349,6 +349,33 @@ impl ElasticCache {
     fn trim(&self, py: Python<'_>, bytes: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let bytes = bytes.map(|size| convert::bytes("bytes", size)).transpose()?;
         self.ask(py, |cache| cache.trim(bytes.unwrap_or(u64::MAX)))
+    }
+
+    /// Sets what the cache may hold of the group's budget. Idle pages above the cap go back at once,
+    /// others when no block uses them.
+    ///
+    /// Parameters
+    /// ----------
+    /// bytes : int, str or None
+    ///     The cap; ``None`` for none.
+    /// revision : int
+    ///     1 or more, and larger with each change: an older cap changes nothing.
+    ///
+    /// Returns
+    /// -------
+    /// CapChange
+    ///     ``state`` is ``"applied"``, ``"deferred"`` (``above_bytes`` are still to go) or ``"stale"``
+    ///     (``revision`` is in force). A repeat of the cap in force says what is still to go.
+    #[pyo3(signature = (bytes, *, revision))]
+    fn set_cap(
+        &self,
+        py: Python<'_>,
+        bytes: Option<&Bound<'_, PyAny>>,
+        revision: u64,
+    ) -> PyResult<CapChange> {
+        let bytes = bytes.map(|size| convert::bytes("bytes", size)).transpose()?;
+        let change = self.ask(py, |cache| cache.set_cap(bytes.unwrap_or(u64::MAX), revision))?;
+        Ok(CapChange::of(change, revision))
     }
 
     /// Has a function called when pages are wanted back beyond the idle ones.

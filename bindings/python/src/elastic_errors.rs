@@ -64,6 +64,9 @@ fn hint(error: &ElasticError) -> Option<&'static str> {
             "the limit is below what is in use: uncommit blocks and trim(), or have it raised: \
              millpond.set_group(NAME, limit=SIZE)"
         }
+        ElasticError::OverCap { .. } => {
+            "uncommit or give blocks of this cache, or raise its cap with set_cap()"
+        }
         ElasticError::CardFull { .. } => {
             "millpond.status() and `nvidia-smi` show who holds the card's memory"
         }
@@ -101,6 +104,10 @@ impl<'a> Shortage<'a> {
             ElasticError::OverBudget { asked, limit, used, holders } => {
                 let (asked, limit, used) = (*asked, Some(*limit), Some(*used));
                 Self { verdict: "over_budget", asked, limit, used, holders }
+            }
+            ElasticError::OverCap { asked, cap, held } => {
+                let (asked, limit, used) = (*asked, Some(*cap), Some(*held));
+                Self { verdict: "over_cap", asked, limit, used, holders: &[] }
             }
             ElasticError::CardFull { asked, held, .. } => {
                 let (asked, used) = (*asked, Some(*held));

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use millpond::engine::{CallCounts, Stats};
 use millpond_view::units;
 use pyo3::prelude::*;
+use pyo3::types::PyRange;
 
 /// A cache at one moment. What is held is committed, prepared, wasted, idle or quarantined.
 #[pyclass(frozen, get_all, module = "millpond")]
@@ -23,6 +24,8 @@ pub(crate) struct ElasticStats {
     quarantined_bytes: u64,
     /// All that the driver has given.
     held_bytes: u64,
+    /// What the cache may hold; None without a cap.
+    cap_bytes: Option<u64>,
     /// Rows in all; a row is one page of each segment.
     rows: u64,
     /// Rows with memory.
@@ -58,6 +61,7 @@ impl ElasticStats {
             idle_bytes: stats.idle_bytes,
             quarantined_bytes: stats.quarantined_bytes,
             held_bytes: stats.held_bytes,
+            cap_bytes: (stats.cap_bytes < u64::MAX).then_some(stats.cap_bytes),
             rows: stats.rows,
             mapped_rows: stats.mapped_rows,
             committed_rows: stats.committed_rows,
@@ -75,5 +79,74 @@ impl ElasticStats {
         let Self { committed_bytes, idle_bytes, held_bytes, .. } = *self;
         let [committed, idle, held] = [committed_bytes, idle_bytes, held_bytes].map(units::bytes);
         format!("ElasticStats({committed} committed, {idle} idle, {held} held)")
+    }
+}
+
+/// What a new cap has done.
+#[pyclass(frozen, get_all, module = "millpond")]
+pub(crate) struct CapChange {
+    /// "applied", "deferred" or "stale".
+    state: &'static str,
+    /// What the cache still holds above the cap.
+    above_bytes: u64,
+    /// The revision in force.
+    revision: u64,
+}
+
+impl CapChange {
+    pub(crate) fn of(change: millpond::CapChange, revision: u64) -> Self {
+        use millpond::CapChange as Change;
+        let (state, above_bytes, revision) = match change {
+            Change::Applied => ("applied", 0, revision),
+            Change::Deferred { above_bytes } => ("deferred", above_bytes, revision),
+            Change::Stale { revision } => ("stale", 0, revision),
+        };
+        Self { state, above_bytes, revision }
+    }
+}
+
+#[pymethods]
+impl CapChange {
+    fn __repr__(&self) -> String {
+        let Self { state, above_bytes, revision } = self;
+        format!("CapChange({state}, {above_bytes} bytes above, revision {revision})")
+    }
+}
+
+/// Pages that are given back together.
+#[pyclass(frozen, module = "millpond")]
+pub(crate) struct Occupancy(millpond::Occupancy);
+
+impl Occupancy {
+    pub(crate) fn of(occupancy: &millpond::Occupancy) -> Self {
+        Self(occupancy.clone())
+    }
+}
+
+#[pymethods]
+impl Occupancy {
+    /// The blocks with a byte in these pages.
+    #[getter]
+    fn blocks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyRange>> {
+        let bound = |block: u32| isize::try_from(block).unwrap_or(isize::MAX);
+        PyRange::new(py, bound(self.0.blocks.start), bound(self.0.blocks.end))
+    }
+
+    /// How many of them are taken.
+    #[getter]
+    fn taken(&self) -> u64 {
+        self.0.taken
+    }
+
+    /// What is given back when none is taken.
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.0.bytes
+    }
+
+    fn __repr__(&self) -> String {
+        let millpond::Occupancy { blocks, taken, bytes } = &self.0;
+        let (start, end) = (blocks.start, blocks.end);
+        format!("Occupancy(blocks {start} to {end}, {taken} taken, {bytes} bytes)")
     }
 }

@@ -112,6 +112,8 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<elastic_blocks::BlockTable>()?;
     module.add_class::<elastic_blocks::Prepared>()?;
     module.add_class::<elastic_stats::ElasticStats>()?;
+    module.add_class::<elastic_stats::CapChange>()?;
+    module.add_class::<elastic_stats::Occupancy>()?;
     module.add_class::<pressure::PressureAsk>()?;
     module.add_class::<pool::StreamPool>()?;
     module.add_class::<pond::Pond>()?;

@@ -327,6 +327,55 @@ def test_what_does_not_fit_says_what_would_help(group):
     assert cache.held_bytes == 2 * MIB and other.held_bytes <= 30 * MIB
 
 
+def test_a_cap_shrinks_a_cache_as_its_blocks_become_free(group):
+    cache = reserve(group, largest_handle="2MiB")
+    with cache.blocks() as table:
+        assert table.occupancy() == []
+        blocks = table.take(48)
+        assert [(one.blocks, one.taken, one.bytes) for one in table.occupancy()] == [
+            (range(32, 48), 16, ROW),
+            (range(0, 32), 32, ROW),
+        ]
+        change = cache.set_cap(ROW, revision=2)
+        assert (change.state, change.above_bytes, change.revision) == ("deferred", ROW, 2)
+        stale = cache.set_cap("1GiB", revision=1)
+        assert (stale.state, stale.revision, cache.stats().cap_bytes) == ("stale", 2, ROW)
+        # What is evicted from the emptiest page frees it.
+        emptiest = table.occupancy()[0]
+        table.give([block for block in blocks if block in emptiest.blocks])
+        assert cache.set_cap(ROW, revision=2).state == "applied" and cache.held_bytes == ROW
+        with pytest.raises(millpond.GpuFull, match="under the cap of 8 MiB") as caught:
+            table.take(1)
+        assert caught.value.verdict == "over_cap" and "set_cap()" in caught.value.hint
+        assert cache.set_cap(None, revision=3).state == "applied" and cache.stats().cap_bytes is None
+        table.take(1)
+
+
+# Four pages of 128 blocks in each of two segments.
+NULL_PAGE = """
+import sys
+import millpond
+
+cache = millpond.elastic(sys.argv[1]).reserve("kv/null", (2, 512, 4096), "float32", 1, null_page=sys.argv[2] == "with")
+cache.commit(range(0, 128))
+values = cache.numpy()
+values[:, :128] = 1
+values[:, 128:] = 2
+cache.commit(range(128, 256))
+values[:, 128:256] = 3
+assert (values[:, :128] == 1).all() and (values[:, 256:] == 2).all() and (values[:, 128:256] == 3).all()
+cache.uncommit(range(0, 128))
+cache.trim()
+assert (values[:, :128] == 2).all() and (values[:, 128:256] == 3).all()
+"""
+
+
+@pytest.mark.parametrize("how, statuses", [("with", (0,)), ("without", (-11, -7))])
+def test_blocks_that_are_not_committed_may_be_touched_where_there_is_a_null_page(group, how, statuses):
+    ran = subprocess.run([sys.executable, "-c", NULL_PAGE, group, how], capture_output=True, text=True, timeout=DEADLINE)
+    assert ran.returncode in statuses, ran.stderr
+
+
 OUTSIDER = """
 import ctypes, sys
 cuda, context, pointer = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p(), ctypes.c_uint64()

@@ -24,8 +24,9 @@
 //!
 //! # What was refused
 //!
-//! - A page of zeros under everything that is not committed: it doubles the calls of each
-//!   transition, and hides the fault of who reads what is not there.
+//! - A page under everything that is not committed, unless it is asked for
+//!   ([`CudaPages::reserve_with_null_page`]): it doubles the calls of each transition, and hides the fault of
+//!   who reads what is not there.
 //! - Parts of handles: the driver does not map them.
 //! - Handing pages to other processes: giving a page back and making another is faster than sending
 //!   one, and a page that was sent can never be taken back. Credit travels instead.

@@ -111,6 +111,8 @@ public:
     cache_spec &ahead(std::uint64_t low, std::uint64_t high) {
         return raw_.ahead_low_bytes = low, raw_.ahead_high_bytes = high, *this;
     }
+    /// One page, which costs a granule of the budget, is under everything that is not committed.
+    cache_spec &null_page(bool wanted = true) { return raw_.null_page = wanted ? 1 : 0, *this; }
     cache_spec &gpu(const uuid &id) { return raw_.gpu = detail::raw(id), *this; }
     [[nodiscard]] const millpond_cache_spec &raw() const noexcept { return raw_; }
 
@@ -134,6 +136,16 @@ struct cache_info {
           wasted_bytes(raw.wasted_bytes), idle_bytes(raw.idle_bytes), quarantined_bytes(raw.quarantined_bytes),
           held_bytes(raw.held_bytes), blocks(raw.blocks), committed_blocks(raw.committed_blocks), block_bytes(raw.block_bytes),
           segments(raw.segments), segment_bytes(raw.segment_bytes), granule_bytes(raw.granule_bytes) {}
+};
+
+/// The answer to a new cap.
+struct cap_change {
+    /// What the cache still holds above the cap: it goes back when no block uses it.
+    std::uint64_t above_bytes = 0;
+    /// The revision in force.
+    std::uint64_t revision = 0;
+    /// Another cap is in force, and nothing has changed.
+    bool is_stale = false;
 };
 
 /// Blocks whose commit cannot fail: for ranks that commit all together or not at all. Its end without a commit gives them up.
@@ -205,6 +217,15 @@ public:
         std::uint64_t given = 0;
         if (const int code = millpond_cache_trim(handle_.get(), bytes, &given); code != 0) return detail::last_error(code);
         return given;
+    }
+    /// Sets what the cache may hold of the group's budget; `UINT64_MAX` is no cap. Revisions begin with 1 and grow.
+    cap_change set_cap(std::uint64_t bytes, std::uint64_t revision) const { return try_set_cap(bytes, revision).value(); }
+    [[nodiscard]] result<cap_change> try_set_cap(std::uint64_t bytes, std::uint64_t revision) const {
+        cap_change change;
+        const int code = millpond_cache_set_cap(handle_.get(), bytes, revision, &change.above_bytes, &change.revision);
+        if (code != 0) return detail::last_error(code);
+        change.is_stale = change.revision != revision;
+        return change;
     }
     /// Asks `handler` when pages are wanted back beyond the idle ones.
     void on_pressure(pressure_handler handler) { try_on_pressure(std::move(handler)).value(); }

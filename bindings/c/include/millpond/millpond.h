@@ -1157,8 +1157,11 @@ typedef struct millpond_cache_spec {
     millpond_uuid gpu;
     /** Its part of what is above everybody's `min_bytes`, when caches compete. Zero: 1. */
     uint32_t weight;
-    /** Must be zero. */
-    uint32_t reserved_flags;
+    /**
+     * 1: one page, which costs a granule of the budget, is under everything that is not committed,
+     * and may be read and written; what is read there is undefined. Zero: nothing is.
+     */
+    uint32_t null_page;
     /** For later versions; must be zero. */
     uint64_t reserved[6];
 } millpond_cache_spec;
@@ -2681,6 +2684,21 @@ millpond_result millpond_cache_step_now(const millpond_cache *cache);
 millpond_result millpond_cache_trim(const millpond_cache *cache,
                                     uint64_t bytes,
                                     uint64_t *given);
+
+/**
+ * Sets what the cache may hold of the group's budget; UINT64_MAX is no cap. Idle pages above the
+ * cap go back at once, others when no block uses them; growth above it is MILLPOND_GPU_FULL.
+ * Revisions begin with 1 and grow with each change. `above`, what is still to go, and `in_force`,
+ * the revision in force, may be NULL: where `in_force` is not `revision`, the cap was stale and has
+ * changed nothing.
+ *
+ * Threads: any. Fork: a cache of the parent is refused in the child.
+ */
+millpond_result millpond_cache_set_cap(const millpond_cache *cache,
+                                       uint64_t bytes,
+                                       uint64_t revision,
+                                       uint64_t *above,
+                                       uint64_t *in_force);
 
 /**
  * Where a block of a segment begins; NULL for one that does not exist, and for a handle that is no

@@ -53,6 +53,10 @@ TEST("a cache grows and shrinks under its limit") {
     cache.uncommit(4, 4);
     CHECK_EQUAL(cache.info().committed_blocks, 4u);
     CHECK(cache.trim() >= 8 * mib);
+    CHECK_EQUAL(cache.set_cap(4 * mib, 2).above_bytes, 4 * mib);
+    CHECK(cache.set_cap(64 * mib, 1).is_stale);
+    CHECK_REFUSED(errc::gpu_full, cache.commit(6));
+    CHECK_EQUAL(cache.set_cap(UINT64_MAX, 3).above_bytes, 0u);
     cache.uncommit_at_step(0, 2);
     CHECK_EQUAL(cache.info().committed_blocks, 4u);
     cache.step();

@@ -170,9 +170,9 @@ class GpuFull(Error, MemoryError):
     """Bytes that the pond may take on that GPU."""
     holders: tuple[Holder, ...]
     """Who holds the rest, largest first."""
-    verdict: Literal["never", "after_freeing", "over_budget", "card_full"] | None
+    verdict: Literal["never", "after_freeing", "over_budget", "over_cap", "card_full"] | None
     """What would help an elastic cache: less, or a larger limit; memory that a holder gives back; to come
-    down to the limit first; memory of the card that is outside of every budget. ``None`` elsewhere."""
+    down to the limit first; blocks of the cache itself, or a higher cap; memory of the card that is outside of every budget. ``None`` elsewhere."""
     asked_bytes: int | None
     """What an elastic cache asked for."""
     limit_bytes: int | None
@@ -1119,6 +1119,7 @@ class Elastic:
         wait: float = 1.0,
         ahead: tuple[int | str, int | str] | None = None,
         largest_handle: int | str | None = None,
+        null_page: bool = False,
         device: Device | None = None,
     ) -> ElasticCache:
         """Reserves addresses for a tensor whose memory comes and goes. It costs no memory of the GPU;
@@ -1149,6 +1150,9 @@ class Elastic:
             as the second.
         largest_handle
             Growth uses handles of up to this size, 64 MiB unless said. A handle is given back whole.
+        null_page
+            One page, which costs a granule of the budget, is under everything that is not committed: it may
+            be read and written, and what is read there is undefined.
         device
             The GPU; the pond's first unless said.
 
@@ -1297,6 +1301,22 @@ class ElasticCache:
         int
             The bytes that were given back.
         """
+    def set_cap(self, bytes: int | str | None, *, revision: int) -> CapChange:
+        """Sets what the cache may hold of the group's budget. Idle pages above the cap go back at once,
+        others when no block uses them. Growth above it raises ``GpuFull``.
+
+        Parameters
+        ----------
+        bytes
+            The cap; ``None`` for none.
+        revision
+            1 or more, and larger with each change: an older cap changes nothing.
+
+        Returns
+        -------
+        CapChange
+            A repeat of the cap in force says what is still to go.
+        """
     def on_pressure(self, callback: Callable[[PressureAsk], bool | str | None] | None) -> None:
         """Has a function called when pages are wanted back beyond the idle ones.
 
@@ -1397,6 +1417,8 @@ class BlockTable:
     @property
     def ready_blocks(self) -> int:
         """How many blocks can be taken without a new page."""
+    def occupancy(self) -> _list[Occupancy]:
+        """How full the pages are, the emptiest first: what an engine evicts to free a page."""
     @property
     def closed(self) -> bool: ...
     def close(self) -> None:
@@ -1472,6 +1494,31 @@ class StreamPool:
         """Writes all blocks and gaps to a JSON file."""
 
 @final
+class CapChange:
+    """What a new cap has done."""
+
+    state: Literal["applied", "deferred", "stale"]
+    """``"stale"``: another cap is in force, and nothing has changed."""
+    above_bytes: int
+    """What the cache still holds above the cap."""
+    revision: int
+    """The revision in force."""
+
+@final
+class Occupancy:
+    """Pages that are given back together."""
+
+    @property
+    def blocks(self) -> range:
+        """The blocks with a byte in these pages."""
+    @property
+    def taken(self) -> int:
+        """How many of them are taken."""
+    @property
+    def bytes(self) -> int:
+        """What is given back when none is taken."""
+
+@final
 class ElasticStats:
     """A cache at one moment. What is held is committed, prepared, wasted, idle or quarantined."""
 
@@ -1489,6 +1536,8 @@ class ElasticStats:
     """What the driver refused to take back."""
     held_bytes: int
     """All that the driver has given."""
+    cap_bytes: int | None
+    """What the cache may hold; ``None`` without a cap."""
     rows: int
     """Rows in all; a row is one page of each segment."""
     mapped_rows: int

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::connection::lock;
 use crate::testing::{Does, FakePond, eventually};
-use crate::{ElasticCache, Error, Offer, Pond, ReserveSpec, process};
+use crate::{CapChange, ElasticCache, Error, Offer, Pond, ReserveSpec, process};
 
 const PAGE: u64 = 2 << 20;
 const PATIENCE: Patience = Patience(Duration::from_secs(10));
@@ -307,4 +307,48 @@ fn a_forked_child_cannot_use_a_cache_and_its_end_gives_nothing_back() {
     let is_close = |body: &RequestBody| matches!(body, RequestBody::CacheClose { .. });
     assert!(!bench.pond.seen().iter().any(|(_, body)| is_close(body)));
     assert_eq!(bench.charged(), 4, "the parent's");
+}
+
+#[test]
+fn a_cap_holds_below_the_limit_of_the_group() {
+    let bench = Bench::new();
+    let pond = bench.connect();
+    let (cache, other) = (bench.cache(&pond, Duration::ZERO), bench.cache(&pond, Duration::ZERO));
+    cache.commit(6).unwrap();
+    let above = CapChange::Deferred { above_bytes: 2 * PAGE };
+    assert_eq!(cache.set_cap(4 * PAGE, 2).unwrap(), above);
+    assert_eq!(cache.set_cap(9 * PAGE, 1).unwrap(), CapChange::Stale { revision: 2 });
+    let Err(Error::Elastic(error)) = cache.commit(7) else { panic!("it was committed") };
+    assert!(matches!(*error, ElasticError::OverCap { .. }), "{error}");
+    assert_eq!(Error::Elastic(error).kind(), ErrorKind::GpuFull);
+    cache.uncommit_now(3..6).unwrap();
+    assert_eq!(cache.set_cap(4 * PAGE, 2).unwrap(), CapChange::Applied);
+    assert_eq!((cache.held_bytes(), bench.charged()), (4 * PAGE, 4));
+    other.commit(6).unwrap();
+}
+
+#[test]
+fn a_null_page_is_paid_for_once_and_until_the_last_page_is_gone() {
+    let bench = Bench::new();
+    let pond = bench.connect();
+    let reserve = |name| {
+        let spec = ReserveSpec::new(64 * PAGE).largest_handle(PAGE).device(bench.device);
+        pond.elastic("serving").unwrap().reserve(name, spec.wait(Duration::ZERO).null_page(true))
+    };
+    let cache = reserve("kv").unwrap();
+    assert_eq!((bench.charged(), cache.held_bytes()), (1, 0));
+    cache.range().memset(0, 64 * PAGE, 5).unwrap();
+    cache.commit(9).unwrap();
+    assert!(cache.commit(10).is_err(), "the null page counts");
+    let Err(Error::Elastic(error)) = reserve("other") else { panic!("it was reserved") };
+    assert!(matches!(*error, ElasticError::AfterFreeing { .. }), "{error}");
+    let table = {
+        cache.uncommit_now(0..9).unwrap();
+        cache.trim(u64::MAX).unwrap();
+        cache.blocks().unwrap()
+    };
+    drop(cache);
+    assert_eq!(bench.charged(), 1, "a table keeps the addresses, and what is under them");
+    drop(table);
+    assert_eq!(bench.charged(), 0);
 }
