@@ -75,6 +75,11 @@ impl<P: Ports> Pond<P> {
             self.commit_tensor(ports, &caller, &record, create.life.ttl_ms)?;
             return self.answer_create(ports, by, &create, create.tensor.into());
         }
+        if create.zero
+            && let Some(empty) = self.slabs.replaceable(&class, bytes)
+        {
+            self.slabs.let_go(ports, empty);
+        }
         let slab = self.request_slab(ports, class, bytes)?;
         self.park(by, Wish::CreateIn(slab, create), None);
         Ok(Answered::Parked)
