@@ -94,13 +94,11 @@ pub use grow::Refilled;
 pub use inner::Marks;
 pub use local_credit::LocalCredit;
 pub use mapping::{VirtualAddressRange, map_memory, set_memory_access, unmap_memory};
-#[cfg(feature = "mutations")]
+#[doc(hidden)]
 pub use mutation::Mutation;
-/// Whether tests can break rules of this build.
-pub const BREAKABLE: bool = cfg!(feature = "mutations");
 pub use pages::{PageDriver, PageError};
 pub use physical_memory::PhysicalMemoryHandle;
-#[cfg(feature = "mutations")]
+#[doc(hidden)]
 pub use pool::PoolMutation;
 pub use pool::{
     Block, Book, CudaGround, GraphMemory, Ground, Monitor, PartKind, Patience, PoolError, PoolPart,
