@@ -41,6 +41,7 @@ mod pool;
 mod retire;
 mod siege;
 mod slow;
+mod starting;
 mod steps;
 mod stopped;
 mod surroundings;

@@ -34,6 +34,7 @@ mod public;
 mod renaming;
 mod restart;
 mod sharing;
+mod starting;
 mod turns;
 mod watching;
 
