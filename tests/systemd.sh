@@ -133,15 +133,20 @@ whole() { # after what
 
 same_keeper() { [ "$(field keeper_pid)" = "$(show MainPID)" ] && echo yes; }
 
-# Neither sees the other die: both stand still before they are killed.
+# Neither sees the other die: both stand still before they are killed. The daemon is the first, because
+# the kernel continues a stopped process whose parent dies, and a daemon that runs starts a keeper.
 kill_both() {
-    local both
-    both="$(field keeper_pid) $(field daemon_pid)"
-    # shellcheck disable=SC2086
-    kill -STOP $both
-    # shellcheck disable=SC2086
-    kill -9 $both
+    local keeper daemon
+    keeper=$(field keeper_pid) daemon=$(field daemon_pid)
+    kill -STOP "$daemon" "$keeper"
+    for _ in $(seq 1 1000); do
+        stands_still "$daemon" && stands_still "$keeper" && break
+        sleep 0.01
+    done
+    kill -9 "$daemon"
+    kill -9 "$keeper"
 }
+stands_still() { [ "$(sed -n 's/^State:\t\(.\).*/\1/p' "/proc/$1/status")" = T ]; }
 
 # What is seen at `watch.sock`, and what is answered to a delete there.
 watched() { printf 'watch\nnames\n' | "$PONDTOOL" shell | tail -n 1; }

@@ -37,9 +37,7 @@ def framework_of_pond() -> str:
     """numpy on the software driver, torch on a GPU."""
     import millpond
 
-    while not (pond := millpond.status()).driver_ready:
-        time.sleep(0.05)
-    return "numpy" if pond.driver.startswith("soft") else "torch"
+    return "numpy" if millpond.status().software else "torch"
 
 
 def parse(body: bytes) -> dict[str, Any]:

@@ -77,9 +77,18 @@ impl TestPond {
     /// # Panics
     /// If it does not.
     pub fn serve(&self) {
+        self.begin();
+        self.wait_until_served();
+    }
+
+    /// Starts `millpond serve` in it, and waits for nothing.
+    ///
+    /// # Panics
+    /// If the system refuses.
+    pub fn begin(&self) {
         let (stderr, kept) = self.options.stderr.open(&self.log_file());
         *lock(&self.stderr) = kept;
-        self.serve_to(stderr);
+        self.begin_with(stderr);
     }
 
     /// The same with this as its standard error.
@@ -87,10 +96,18 @@ impl TestPond {
     /// # Panics
     /// If it does not.
     pub fn serve_to(&self, stderr: impl Into<Stdio>) {
+        self.begin_with(stderr);
+        self.wait_until_served();
+    }
+
+    fn begin_with(&self, stderr: impl Into<Stdio>) {
         let mut command = self.serve_command();
         let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
         let child = command.spawn().unwrap();
         *lock(&self.serve) = Some(child);
+    }
+
+    fn wait_until_served(&self) {
         eventually("the pond's first answer", || {
             let ended = lock(&self.serve).as_mut().unwrap().try_wait().unwrap();
             assert!(ended.is_none(), "the pond ended ({ended:?}):\n{}", self.log());

@@ -42,6 +42,7 @@ mod pool;
 mod retire;
 mod siege;
 mod slow;
+mod starting;
 mod steps;
 mod stopped;
 mod surroundings;

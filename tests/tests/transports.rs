@@ -12,6 +12,7 @@ use millpond_tests::{
     eventually, eventually_equal,
 };
 use millpond_wire::message::{ReplyBody, RequestBody, Target, TensorGet};
+use rustix::process::{Pid, Signal};
 
 const MIB: u64 = 1 << 20;
 const BYTES: u64 = 3 * MIB + 100;
@@ -393,6 +394,23 @@ fn a_host_lives_on_under_the_next_daemon_the_next_keeper_and_an_upgrade() {
     drop(pond);
     assert!(host.wait(PATIENCE), "the host ends");
     assert_eq!(plain.ask(&format!("sum 0 {BYTES}")), sum(BYTES, 5), "a reader keeps its memory");
+}
+
+#[test]
+fn a_host_that_stands_still_ends_with_its_pond() {
+    let pond = TestPond::start(Options::default());
+    let mut worker = pond.worker();
+    worker.ask(&format!("shared make frames/a ipc {BYTES} 1"));
+    worker.finish();
+    let pid = hosts(&pond)[0];
+    let host = Process::open(pid).unwrap();
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(pid, Signal::STOP).unwrap();
+    assert_eq!(pond.cli(&["stop"]).code, Some(0));
+    let ended = host.wait(PATIENCE);
+    // A failure leaves no process behind.
+    host.kill();
+    assert!(ended, "a host that stands still outlives its pond");
 }
 
 #[test]

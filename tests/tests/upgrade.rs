@@ -232,6 +232,20 @@ fn a_program_that_does_not_serve_gives_way_to_the_old_one() {
     assert_eq!(keeper.ask("hash kept"), hash, "and can start a keeper");
 }
 
+/// Only the keeper that was asked knows of the order.
+#[test]
+fn an_upgrade_whose_keeper_has_ended_is_refused_at_once_and_can_be_repeated() {
+    let pond = TestPond::start(Options::default());
+    let keeper = pond.status().keeper_pid;
+    let killing = script(&pond, "check", "kill -9 $PPID; exec sleep 1");
+    let said = refused(&pond, &killing);
+    let ended = format!("the keeper that was asked (pid {keeper}) has ended");
+    assert_eq!(said, format!("the upgrade failed: {ended}"));
+    let good = copy(&pond, "good");
+    assert_eq!(upgrade(&pond, &good)["program"].as_str(), good.to_str());
+    pond.reap();
+}
+
 /// The one moment in which nobody serves, with a kill at each step of it.
 #[test]
 fn a_kill_in_the_middle_of_an_upgrade_loses_nothing() {

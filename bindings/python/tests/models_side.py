@@ -32,7 +32,7 @@ _tags = itertools.count(1)
 
 def on_gpu():
     """Whether the pond's driver is a card's."""
-    return not settle(millpond.status, lambda status: status.driver_ready).driver.startswith("soft")
+    return not millpond.status().software
 
 
 def framework():

@@ -1,7 +1,6 @@
 //! The way to a pond, and what people write for GPUs.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use millpond::{IntoTarget, Pond, Target, TensorId};
 pub use millpond_console::connect;
@@ -11,9 +10,6 @@ use millpond_wire::{ErrorKind, Failure, GpuUuid, runtime_dir};
 use crate::error::CommandError;
 use crate::printer::Printer;
 use crate::size::Size;
-
-/// A driver that has not answered by then is not about to.
-const DRIVER_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A GPU as people write it: its index in the pond's list, as torch writes that, its UUID, or the
 /// beginning of that, as tables show it.
@@ -35,17 +31,8 @@ pub fn device(pond: &Pond, text: &str) -> Result<GpuUuid, CommandError> {
     })
 }
 
-/// The pond's GPUs. A pond that has just started is waited for: its driver may not have answered.
 fn devices(pond: &Pond) -> Result<Vec<DeviceInfo>, CommandError> {
-    let begun = Instant::now();
-    loop {
-        let status = pond.status()?;
-        let known = status.driver_ready || !status.devices.is_empty();
-        if known || begun.elapsed() > DRIVER_PATIENCE {
-            return Ok(status.devices);
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    Ok(pond.status()?.gpus()?.to_vec())
 }
 
 /// The only GPU whose UUID begins so, with `GPU-` or without.

@@ -32,10 +32,6 @@ pub use duty::Duty;
 pub use handshake::{HELLO, Handshake, Progress, Refusal};
 pub use identity::Identity;
 pub use leases::{Leases, Lost};
-#[cfg(feature = "mutations")]
 pub use mutation::Mutation;
-/// Whether the kill harness can break rules of this build. A build of the whole workspace has it on for everybody; a
-/// client refuses to be compiled with it for use.
-pub const BREAKABLE: bool = cfg!(feature = "mutations");
 pub use retire::Retiring;
 pub use session::{Answer, Arrival, Received, Session, Way};

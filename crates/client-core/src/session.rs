@@ -153,13 +153,12 @@ impl<F, E: Clone> Session<F, E> {
     }
 
     /// Breaks a rule, to see who notices.
-    #[cfg(feature = "mutations")]
     pub fn break_rule(&mut self, mutation: Mutation) {
         self.broken = Some(mutation);
     }
 
     pub(crate) fn breaks(&self, mutation: Mutation) -> bool {
-        cfg!(feature = "mutations") && self.broken == Some(mutation)
+        self.broken == Some(mutation)
     }
 
     #[must_use]

@@ -340,7 +340,7 @@ impl Pond {
         }
     }
 
-    /// The pond, its GPUs and accounts.
+    /// The pond, its GPUs and accounts. A pond that has just begun answers when its driver has.
     ///
     /// # Errors
     /// What the pond answers.
@@ -395,7 +395,8 @@ impl Pond {
     /// # Errors
     /// [`Error::NoSuchIndex`], and what else the pond answers.
     pub fn device_at(&self, index: usize) -> Result<GpuUuid> {
-        let devices = self.status()?.devices;
+        let status = self.status()?;
+        let devices = status.gpus()?;
         let count = devices.len();
         let found = devices.iter().find(|device| usize::try_from(device.index) == Ok(index));
         found.map(|device| device.device).ok_or(Error::NoSuchIndex { index, count })

@@ -6,7 +6,6 @@ use crate::elastic_error::ElasticError;
 use crate::geometry::Geometry;
 use crate::grow::{Effort, Refilled};
 use crate::inner::{Inner, Marks};
-#[cfg(feature = "mutations")]
 use crate::mutation::Mutation;
 use crate::pages::PageDriver;
 use crate::prepared::{Prepared, Wanted};
@@ -223,8 +222,8 @@ impl<D: PageDriver, C: Credit> Cache<D, C> {
         Stats::of(&self.inner)
     }
 
-    /// Breaks a rule, or none any more.
-    #[cfg(feature = "mutations")]
+    /// Breaks a rule, for tests that must notice it; `None` mends it.
+    #[doc(hidden)]
     pub fn break_rule(&self, mutation: Option<Mutation>) {
         self.inner.break_rule(mutation);
     }

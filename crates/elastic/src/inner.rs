@@ -11,9 +11,7 @@ use crate::geometry::Geometry;
 use crate::mutation::Mutation;
 use crate::pages::PageDriver;
 use std::mem;
-#[cfg(feature = "mutations")]
-use std::sync::atomic::AtomicU8;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -54,7 +52,7 @@ pub(crate) struct Inner<D: PageDriver, C: Credit> {
     offered: AtomicU64,
     pub(crate) signal: Arc<Signal>,
     process: u32,
-    #[cfg(feature = "mutations")]
+    /// The rule that a test has broken.
     broken: AtomicU8,
 }
 
@@ -73,7 +71,6 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
             offered: AtomicU64::new(0),
             signal: Arc::default(),
             process: std::process::id(),
-            #[cfg(feature = "mutations")]
             broken: AtomicU8::new(0),
         }
     }
@@ -164,22 +161,13 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
     }
 
     /// Whether a test has broken a rule.
-    #[cfg(feature = "mutations")]
     pub(crate) fn breaks(&self, mutation: Mutation) -> bool {
         self.broken.load(Ordering::Relaxed) == mutation as u8
     }
 
     /// Breaks a rule.
-    #[cfg(feature = "mutations")]
     pub(crate) fn break_rule(&self, mutation: Option<Mutation>) {
         self.broken.store(mutation.map_or(0, |mutation| mutation as u8), Ordering::Relaxed);
-    }
-
-    /// No rule can be broken.
-    #[cfg(not(feature = "mutations"))]
-    #[expect(clippy::unused_self, reason = "the same call as with the feature")]
-    pub(crate) const fn breaks(&self, _mutation: Mutation) -> bool {
-        false
     }
 }
 

@@ -74,13 +74,11 @@ pub use geometry::{Geometry, GeometryError, HANDLE_CLASSES};
 pub use grow::Refilled;
 pub use inner::Marks;
 pub use local_credit::LocalCredit;
-#[cfg(feature = "mutations")]
+#[doc(hidden)]
 pub use mutation::Mutation;
-/// Whether tests can break rules of this build.
-pub const BREAKABLE: bool = cfg!(feature = "mutations");
 pub use occupancy::Occupancy;
 pub use pages::{PageDriver, PageError};
-#[cfg(feature = "mutations")]
+#[doc(hidden)]
 pub use pool::PoolMutation;
 pub use pool::{
     Block, Book, CudaGround, GraphMemory, Ground, Monitor, PartKind, Patience, PoolError, PoolPart,

@@ -1,9 +1,8 @@
-//! Rules of this crate that tests break on purpose, to see that they notice. Without the feature
-//! `mutations` no rule can be broken.
+//! Rules of this crate that tests break on purpose, to see that they notice. A test breaks one at run
+//! time: a feature of cargo would be on in everything that is built beside the tests.
 
 /// A rule, named by what happens when it is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(feature = "mutations"), allow(dead_code, reason = "broken by tests only"))]
 pub enum Mutation {
     /// Pages are unmapped although work may still use them.
     NoFenceBeforeUnmap = 1,

@@ -9,16 +9,21 @@
 //!        | "from=" n          the n-th call and all later ones
 //!        | "oom_after=" n     n calls work, then 2 (out of memory); same as error=2,from=n+1
 //!        | "latency_us=" n    wait n microseconds before the call
+//!        | "until=" path      wait until this file exists
 //!        | "panic=" n         the n-th call panics
 //! ```
 //!
 //! `on` and `from` need an `error`. Several rules may name the same call; each counts for itself.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use millpond_cuda::sys::Status;
+
+/// How often a call that waits for a file looks for it.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// Why a fault plan was refused.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -31,7 +36,7 @@ pub enum FaultError {
     UnknownCall(String),
     /// An action that does not exist, or without a value.
     #[error(
-        "fault action '{action}' of {call} is not one of error=, on=, from=, oom_after=, latency_us=, panic="
+        "fault action '{action}' of {call} is not one of error=, on=, from=, oom_after=, latency_us=, until=, panic="
     )]
     UnknownAction { call: String, action: String },
     /// A value that is not a number in range.
@@ -54,6 +59,7 @@ struct Rule {
     call: String,
     error: Option<(Status, When)>,
     latency: Option<Duration>,
+    until: Option<PathBuf>,
     panic: Option<u64>,
     seen: AtomicU64,
 }
@@ -96,6 +102,11 @@ impl FaultPlan {
             if let Some(latency) = rule.latency {
                 std::thread::sleep(latency);
             }
+            if let Some(path) = &rule.until {
+                while !path.exists() {
+                    std::thread::sleep(LOOK);
+                }
+            }
             let count = rule.seen.fetch_add(1, Ordering::Relaxed) + 1;
             if rule.panic == Some(count) {
                 panic_in(call);
@@ -124,10 +135,17 @@ impl Rule {
     fn parse(call: &str, actions: &str) -> Result<Self, FaultError> {
         let conflict = |reason| FaultError::Conflict { call: call.to_owned(), reason };
         let (mut error, mut when, mut latency, mut panic) = (None, None, None, None);
+        let mut until = None;
         for action in actions.split(',').map(str::trim) {
             let unknown =
                 || FaultError::UnknownAction { call: call.to_owned(), action: action.to_owned() };
             let (key, value) = action.split_once('=').ok_or_else(unknown)?;
+            if key.trim() == "until" {
+                if until.replace(PathBuf::from(value.trim())).is_some() {
+                    return Err(conflict("an action is given twice"));
+                }
+                continue;
+            }
             let bad = || FaultError::BadNumber { call: call.to_owned(), action: action.to_owned() };
             let number: u64 = value.trim().parse().map_err(|_| bad())?;
             let twice = match key.trim() {
@@ -158,7 +176,8 @@ impl Rule {
             (None, Some(_)) => return Err(conflict("on= and from= need error=")),
             (None, None) => None,
         };
-        Ok(Self { call: call.to_owned(), error, latency, panic, seen: AtomicU64::new(0) })
+        let (call, seen) = (call.to_owned(), AtomicU64::new(0));
+        Ok(Self { call, error, latency, until, panic, seen })
     }
 }
 
@@ -229,6 +248,20 @@ mod tests {
     }
 
     #[test]
+    fn a_call_waits_until_a_file_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a=b");
+        let plan = FaultPlan::parse(&format!("cuMemMap:until={}", file.display()), known).unwrap();
+        std::thread::scope(|scope| {
+            let call = scope.spawn(|| plan.meet("cuMemMap"));
+            assert_eq!(plan.meet("cuMemCreate"), Ok(()), "others do not wait");
+            assert!(!call.is_finished());
+            std::fs::File::create(&file).unwrap();
+            assert_eq!(call.join().unwrap(), Ok(()));
+        });
+    }
+
+    #[test]
     fn what_is_not_in_the_grammar_is_refused() {
         assert!(matches!(refused("cuMemCreate"), FaultError::NoCall(_)));
         assert!(matches!(refused("cuNothing:error=1"), FaultError::UnknownCall(_)));
@@ -243,6 +276,7 @@ mod tests {
             "cuMemMap:error=1,on=0",
             "cuMemMap:error=1,error=2",
             "cuMemMap:oom_after=1,from=2",
+            "cuMemMap:until=a,until=b",
         ] {
             assert!(matches!(refused(text), FaultError::Conflict { .. }), "{text}");
         }

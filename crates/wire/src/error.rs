@@ -172,6 +172,14 @@ impl Failure {
         }
     }
 
+    /// A driver that has not reported its GPUs in time.
+    #[must_use]
+    pub fn driver_starting() -> Self {
+        Self::new(ErrorKind::Driver, "the pond's driver is still starting").hint(
+            "try again in a moment; `millpond doctor` tests the driver, `millpond logs` shows the log",
+        )
+    }
+
     /// Says which cap was reached, and how much there is of what it is about.
     #[must_use]
     pub fn limit(mut self, key: impl Into<String>, has: u64, cap: u64) -> Self {

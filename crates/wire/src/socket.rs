@@ -142,7 +142,7 @@ pub fn listen(path: &Path) -> Result<OwnedFd, SocketError> {
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::fchmod(&socket, mode).map_err(SocketError::io(what()))?;
     rustix::net::bind(&socket, &address).map_err(SocketError::io(what()))?;
-    rustix::net::listen(&socket, 4096).map_err(SocketError::io(what()))?;
+    rustix::net::listen(&socket, QUEUE_LENGTH).map_err(SocketError::io(what()))?;
     set_nonblocking(&socket)?;
     Ok(socket)
 }
@@ -178,12 +178,17 @@ pub fn accept(listener: impl AsFd) -> Result<Option<OwnedFd>, SocketError> {
     }
 }
 
+/// How many connections wait to be taken. The kernel has one queue for all users, so a user who connects
+/// all the time makes the others wait for all of it: taking 128 costs a few milliseconds, taking 4096 a
+/// hundred. Who finds it full sleeps until there is a place. The units of systemd name the same number.
+const QUEUE_LENGTH: i32 = 128;
+
 /// How long a connection may wait for its place in the queue of those that nobody has taken yet.
 /// It is full only where nobody takes any.
 const QUEUE: Duration = Duration::from_secs(5);
 
 /// Connects, after a look at whose socket it is: only one of this user or of root is trusted. Waits
-/// only if thousands wait there already, and not for ever.
+/// only if many wait there already, and not for ever.
 ///
 /// # Errors
 /// [`SocketError`].
@@ -397,6 +402,50 @@ mod tests {
             assert!(taken.len() < 10);
         };
         assert!(refused.is_later(), "{refused}");
+    }
+
+    /// Connections of a user who never waits, until there is no place.
+    fn crowd(path: &Path) -> Vec<OwnedFd> {
+        let address = address(path).unwrap();
+        let one = || {
+            let socket = new_socket().unwrap();
+            set_nonblocking(&socket).unwrap();
+            rustix::net::connect(&socket, &address).is_ok().then_some(socket)
+        };
+        std::iter::from_fn(one).take(10_000).collect()
+    }
+
+    #[test]
+    fn whoever_connects_waits_for_a_bounded_number_of_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sock");
+        let listener = listen(&path).unwrap();
+        let others = crowd(&path).len();
+        // The kernel takes one more than it was told.
+        assert_eq!(i32::try_from(others), Ok(QUEUE_LENGTH + 1));
+        std::thread::scope(|scope| {
+            let mine = scope.spawn(|| connect_within(&path, Duration::from_secs(600)));
+            let mut taken = 0;
+            // Only what was there before is taken, and the one who waited comes behind it.
+            while !mine.is_finished() || taken <= others {
+                taken += usize::from(accept(&listener).unwrap().is_some());
+                assert!(taken <= others + 1);
+            }
+            assert!(mine.join().unwrap().is_ok());
+        });
+    }
+
+    #[test]
+    fn systemd_makes_sockets_with_the_same_queue() {
+        let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/systemd");
+        for folder in [units.join("user"), units] {
+            let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+            let sockets = files.filter(|path| path.extension().is_some_and(|it| it == "socket"));
+            let texts = sockets.map(|path| std::fs::read_to_string(path).unwrap());
+            let queue = format!("\nBacklog={QUEUE_LENGTH}\n");
+            let named: Vec<bool> = texts.map(|text| text.contains(&queue)).collect();
+            assert_eq!(named, [true; 3]);
+        }
     }
 
     #[test]

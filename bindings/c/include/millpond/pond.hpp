@@ -1,13 +1,11 @@
 // A connection to a pond, and everything that is asked of it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -304,16 +302,12 @@ public:
     /// The GPUs with their accounts, asked anew. Waits for the driver of a pond that has just begun.
     [[nodiscard]] std::vector<gpu> gpus() const { return try_gpus().value(); }
     [[nodiscard]] result<std::vector<gpu>> try_gpus() const {
-        constexpr auto patience = std::chrono::seconds(15);
-        for (const auto until = std::chrono::steady_clock::now() + patience;;) {
-            auto found = try_status();
-            if (!found) return found.error();
-            if (found->driver_ready) return std::move(found->gpus);
-            if (std::chrono::steady_clock::now() > until) {
-                return error(errc::driver, "the pond's driver has not answered for 15 seconds", "see `millpond logs`");
-            }
-            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        auto found = try_status();
+        if (!found) return found.error();
+        if (found->gpus.empty() && !found->driver_ready) {
+            return error(errc::driver, "the pond's driver is still starting", "see `millpond logs`");
         }
+        return std::move(found->gpus);
     }
     /// One round trip.
     void ping() const { try_ping().value(); }

@@ -3,7 +3,7 @@
 
 use std::io::Read;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use millpond::{LoadSpec, Pond};
 use millpond_keeper::config::{Config, LogFormat, StartModel};
@@ -17,9 +17,6 @@ use crate::error::{CommandError, Outcome, failed, wrong};
 use crate::printer::Printer;
 use crate::{pond, units};
 
-/// How long a driver may take: far more than the slowest machine with eight cards needs.
-const DRIVER_WITHIN: Duration = Duration::from_secs(120);
-const PAUSE: Duration = Duration::from_millis(20);
 /// How long a terminal that takes nothing holds up the models.
 const GREETED_WITHIN: Duration = Duration::from_secs(1);
 
@@ -28,7 +25,7 @@ pub fn run(log: &LogArgs, printer: &Printer) -> Outcome {
     hidden::begin(c"millpond-opener", log)?;
     let folder = config.folder();
     let pond = Pond::builder().runtime_dir(&folder).program("millpond opener").connect()?;
-    let status = ready(&pond)?;
+    let status = pond.status()?;
     if config.log_format == LogFormat::Text && !printer.is_quiet() {
         greet(&status, &folder, printer.clone());
     }
@@ -51,17 +48,6 @@ fn settings() -> Result<Config, CommandError> {
     let read = std::io::stdin().take(bytes).read_to_end(&mut json);
     read.map_err(|error| failed("reading the settings", error))?;
     Config::from_json(&json).map_err(|_| wrong("only `millpond serve` starts this command"))
-}
-
-fn ready(pond: &Pond) -> Result<Status, CommandError> {
-    let deadline = Instant::now() + DRIVER_WITHIN;
-    loop {
-        let status = pond.status()?;
-        if status.driver_ready || Instant::now() > deadline {
-            return Ok(status);
-        }
-        std::thread::sleep(PAUSE);
-    }
 }
 
 /// In a thread of its own: a standard error that takes nothing must not hold up the models.

@@ -28,7 +28,7 @@ pub fn run(args: &UpgradeArgs, global: &Global, printer: &Printer) -> Outcome {
     let (from_version, from_epoch) = pond.upgrade(&program)?;
     let mut watch = Watch { pond: &pond, longest: Duration::ZERO };
     let asked = if program.is_empty() { before.program.clone() } else { real(&program) };
-    let now = watch.until_served(&mut events, from_epoch, &before.program, &asked)?;
+    let now = watch.until_served(&mut events, from_epoch, &before, &asked)?;
     let done = view::Upgraded {
         from_version,
         from_epoch: from_epoch.0,
@@ -73,11 +73,12 @@ impl Watch<'_> {
         &mut self,
         events: &mut Events,
         from: Epoch,
-        old: &str,
+        before: &Status,
         asked: &str,
     ) -> Result<Status, CommandError> {
         let deadline = Instant::now() + PATIENCE;
         let mut answered = Instant::now();
+        let (keeper, old) = (before.keeper_pid, before.program.as_str());
         while answered < deadline {
             let status = self.pond.status()?;
             self.longest = self.longest.max(answered.elapsed());
@@ -85,6 +86,10 @@ impl Watch<'_> {
             // A daemon of the old program may be there because the old one died by itself.
             if status.epoch > from && (status.program == asked || !is_file(&status.program, old)) {
                 return Ok(status);
+            }
+            // Only the keeper that was asked knows of the order.
+            if status.keeper_pid != keeper {
+                return Err(lost(keeper));
             }
             if let Some(event) = events.next_timeout(PAUSE)?
                 && event.kind == EventKind::Upgrading
@@ -100,6 +105,12 @@ impl Watch<'_> {
 /// The kernel marks a program whose file was replaced; then it is the old file that runs.
 fn is_file(program: &str, path: &str) -> bool {
     program.strip_suffix(" (deleted)").unwrap_or(program) == path
+}
+
+fn lost(keeper: u32) -> CommandError {
+    let message = format!("the upgrade failed: the keeper that was asked (pid {keeper}) has ended");
+    let report = Report::new(Code::Failed, message);
+    report.hint("the old version goes on; run `millpond upgrade` again").into()
 }
 
 fn refused(reason: &str) -> CommandError {

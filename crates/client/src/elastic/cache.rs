@@ -344,7 +344,7 @@ impl ElasticCache {
     }
 
     /// Breaks a rule of the engine, for tests that must notice.
-    #[cfg(feature = "mutations")]
+    #[doc(hidden)]
     pub fn break_rule(&self, mutation: Option<millpond_elastic::Mutation>) {
         self.engine().break_rule(mutation);
     }

@@ -1,7 +1,7 @@
 //! Tensors are made: in a slab that has room, or in one that the driver makes for it.
 
 use millpond_view::units::count;
-use millpond_wire::message::{EventKind, ReplyBody, TensorCreate, TensorGrant};
+use millpond_wire::message::{EventKind, ReplyBody, RequestBody, TensorCreate, TensorGrant};
 use millpond_wire::record::{Record, TensorRecord};
 use millpond_wire::{
     Audience, Backing, ErrorKind, Failure, LeaseTarget, Mode, SlabId, TensorId, TensorName, page,
@@ -57,8 +57,7 @@ impl<P: Ports> Pond<P> {
             .bytes(create.dtype)
             .map_err(|error| Failure::new(ErrorKind::Invalid, error.to_string()))?;
         let Some(class) = self.class_for(&caller.owner, &create, bytes)? else {
-            self.park(by, Wish::Create(create), None);
-            return Ok(Answered::Parked);
+            return self.wait_for_gpus(ports, by, RequestBody::TensorCreate(create));
         };
         // Everything that can be refused is refused before anything is made.
         if let Some(lease) = create.lease {
@@ -74,6 +73,11 @@ impl<P: Ports> Pond<P> {
             record.expires_boot_ms = create.life.ttl_ms.map(|ttl| now.saturating_add(ttl));
             self.commit_tensor(ports, &caller, &record, create.life.ttl_ms)?;
             return self.answer_create(ports, by, &create, create.tensor.into());
+        }
+        if create.zero
+            && let Some(empty) = self.slabs.replaceable(&class, bytes)
+        {
+            self.slabs.let_go(ports, empty);
         }
         let slab = self.request_slab(ports, class, bytes)?;
         self.park(by, Wish::CreateIn(slab, create), None);

@@ -5,10 +5,14 @@ use millpond_wire::record::DeviceRecord;
 use millpond_wire::{ErrorKind, Failure, GpuUuid};
 
 use super::accounts::Device;
-use super::answer::now;
-use super::parked::{Parked, Until, Wish};
+use super::answer::{Answer, Answered, now};
+use super::parked::{Parked, RequestId, Until, Wish};
 use super::pond::Pond;
 use super::ports::Ports;
+
+/// How long a request waits for a driver that starts: less than a client waits for an answer, and
+/// longer than a machine with eight cards takes to wake them.
+const DRIVER_MS: u64 = 30_000;
 
 /// Whether the driver can be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,21 +120,42 @@ impl<P: Ports> Pond<P> {
     }
 
     fn resume_after_start(&mut self, ports: &mut P) {
-        for until in [Until::DriverForCreate, Until::DriverForStage] {
-            for parked in self.parked.take_all(until) {
-                self.resume(ports, parked);
-            }
+        for parked in self.parked.take_all(Until::Gpus) {
+            self.resume(ports, parked);
         }
-        self.physical(ports, &[]);
+    }
+
+    /// Whether a request must wait until the driver has reported its GPUs. Of a pond that had a
+    /// daemon before, the journal knows them.
+    pub(super) fn awaits_gpus(&self, body: &RequestBody) -> bool {
+        let is_about_gpus = matches!(
+            body,
+            RequestBody::PondStatus
+                | RequestBody::GroupSet(_)
+                | RequestBody::GroupJoin(_)
+                | RequestBody::CacheOpen(_)
+        );
+        is_about_gpus && !self.draining && !self.has_driver() && self.gpus.devices().is_empty()
+    }
+
+    /// Parks a request until the driver has reported its GPUs.
+    pub(super) fn wait_for_gpus(
+        &mut self,
+        ports: &P,
+        by: RequestId,
+        body: RequestBody,
+    ) -> Answer<P::Fd> {
+        let until_ms = ports.monotonic_ms().saturating_add(DRIVER_MS);
+        self.park(by, Wish::Gpus(Box::new(body)), Some(until_ms));
+        Ok(Answered::Parked)
     }
 
     /// Tries a parked request once more from the start.
     pub(super) fn resume(&mut self, ports: &mut P, parked: Parked) {
         let by = parked.by;
         let body = match parked.wish {
-            Wish::Create(create) | Wish::CreateIn(_, create) => RequestBody::TensorCreate(create),
-            Wish::Stage(stage) => RequestBody::VersionStage(stage),
-            Wish::Again(body) => *body,
+            Wish::CreateIn(_, create) => RequestBody::TensorCreate(create),
+            Wish::Gpus(body) | Wish::Again(body) => *body,
             // The others are answered where they are woken.
             _ => return,
         };

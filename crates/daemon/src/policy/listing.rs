@@ -103,7 +103,7 @@ impl<P: Ports> Pond<P> {
             daemon_pid: self.about.daemon_pid,
             keeper_pid: self.about.keeper_pid,
             driver: match self.gpus.driver() {
-                DriverState::Starting => "starting".to_owned(),
+                DriverState::Starting => Status::STARTING.to_owned(),
                 DriverState::Ready(name) => name.clone(),
                 DriverState::Failed(text) => format!("failed: {text}"),
             },

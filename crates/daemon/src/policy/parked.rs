@@ -6,9 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use millpond_wire::message::{
-    RequestBody, Target, TensorCreate, TensorGet, VersionGet, VersionStage,
-};
+use millpond_wire::message::{RequestBody, Target, TensorCreate, TensorGet, VersionGet};
 use millpond_wire::{SlabId, TensorId, VersionId, VersionTarget};
 
 use super::catalog::NameKey;
@@ -38,10 +36,8 @@ pub(super) enum Wish {
     Attach(VersionGet),
     /// Fresh readings of the card.
     Status,
-    /// The driver has said which GPUs there are.
-    Create(TensorCreate),
-    /// The same, for a version.
-    Stage(VersionStage),
+    /// The driver has reported its GPUs.
+    Gpus(Box<RequestBody>),
     /// The driver has made this slab.
     CreateIn(SlabId, TensorCreate),
     /// Memory of another program is charged and proved.
@@ -64,8 +60,7 @@ pub(super) enum Until {
     Tensor,
     Version,
     Reading,
-    DriverForCreate,
-    DriverForStage,
+    Gpus,
     Slab(SlabId),
     Turn,
     Slabs(MakingKey),
@@ -84,6 +79,15 @@ pub(super) enum WaitKey {
 }
 
 impl Wish {
+    /// Whether it is a status, which is answered with what is known when its time is over.
+    pub(super) fn is_status(&self) -> bool {
+        match self {
+            Wish::Status => true,
+            Wish::Gpus(body) => matches!(**body, RequestBody::PondStatus),
+            _ => false,
+        }
+    }
+
     /// What wakes a get of this caller.
     pub(super) fn key(&self, caller: &Caller) -> Option<WaitKey> {
         Some(match self {
@@ -104,8 +108,7 @@ impl Wish {
             Wish::Get(_) => Until::Tensor,
             Wish::Attach(_) => Until::Version,
             Wish::Status => Until::Reading,
-            Wish::Create(_) => Until::DriverForCreate,
-            Wish::Stage(_) => Until::DriverForStage,
+            Wish::Gpus(_) => Until::Gpus,
             Wish::CreateIn(slab, _) | Wish::Adopt(slab) => Until::Slab(*slab),
             Wish::Answer => Until::Turn,
             Wish::Slabs(key) => Until::Slabs(*key),

@@ -1,5 +1,6 @@
 //! Time passes, and the pond comes to its end.
 
+use millpond_wire::Failure;
 use millpond_wire::message::EventKind;
 
 use super::answer::draining;
@@ -13,12 +14,13 @@ impl<P: Ports> Pond<P> {
         let now = ports.monotonic_ms();
         self.now_ms = now;
         let late = self.parked.take_late(now);
-        let (statuses, gets): (Vec<Parked>, Vec<Parked>) =
-            late.into_iter().partition(|parked| matches!(parked.wish, Wish::Status));
-        for Parked { by, wish, .. } in gets {
+        let (statuses, others): (Vec<Parked>, Vec<Parked>) =
+            late.into_iter().partition(|parked| parked.wish.is_status());
+        for Parked { by, wish, .. } in others {
             let failure = match &wish {
                 Wish::Get(get) => self.not_yet(by.conn, get),
                 Wish::Attach(get) => self.no_version_yet(by.conn, get),
+                Wish::Gpus(_) => Failure::driver_starting(),
                 // Nothing else has a deadline.
                 _ => continue,
             };
@@ -46,8 +48,7 @@ impl<P: Ports> Pond<P> {
         self.happened(ports, EventKind::Draining, None, None, None, "the pond shuts down");
         self.refuse_all(ports, Until::Tensor);
         self.refuse_moves(ports, &draining());
-        for until in [Until::DriverForCreate, Until::DriverForStage, Until::Version, Until::Keeper]
-        {
+        for until in [Until::Gpus, Until::Version, Until::Keeper] {
             self.refuse_all(ports, until);
         }
     }
@@ -61,7 +62,7 @@ impl<P: Ports> Pond<P> {
     /// Whether anything that was asked is still to be answered.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        let starts = [Until::DriverForCreate, Until::DriverForStage, Until::Turn];
+        let starts = [Until::Gpus, Until::Turn];
         self.pending_slabs.is_empty()
             && self.leavers.is_empty()
             && self.adoptions.is_empty()

@@ -133,7 +133,7 @@ impl<G: Ground, M: Monitor<Book<G::Mark>>> StreamPool<G, M> {
     }
 
     /// Breaks a rule of the pool, for tests that must notice it; `None` mends it.
-    #[cfg(feature = "mutations")]
+    #[doc(hidden)]
     pub fn break_rule(&self, mutation: Option<PoolMutation>) {
         self.shared.rules.break_rule(mutation);
     }

@@ -49,7 +49,6 @@ pub use error::PoolError;
 pub use graph::GraphMemory;
 pub use ground::{Ground, Patience};
 pub use monitor::{Monitor, StdMonitor};
-#[cfg(feature = "mutations")]
 pub use mutation::PoolMutation;
 pub use snapshot::{PartKind, PoolPart, PoolSnapshot};
 pub use stats::PoolStats;

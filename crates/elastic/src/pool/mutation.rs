@@ -1,14 +1,10 @@
-//! Rules of the pool that tests break on purpose, to see that they notice. Without the feature
-//! `mutations` no rule can be broken.
+//! Rules of the pool that tests break on purpose, to see that they notice.
 
-#[cfg(feature = "mutations")]
 use std::sync::Arc;
-#[cfg(feature = "mutations")]
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// A rule of a pool, named by what happens when it is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(feature = "mutations"), allow(dead_code, reason = "broken by tests only"))]
 pub enum PoolMutation {
     /// Memory of another stream is used without waiting for the end of its use there.
     ForeignWithoutWait = 1,
@@ -27,27 +23,17 @@ pub enum PoolMutation {
 /// Which rule is broken, if any. Clones are one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rules {
-    #[cfg(feature = "mutations")]
     broken: Arc<AtomicU8>,
 }
 
 impl Rules {
     /// Whether a test has broken a rule.
-    #[cfg(feature = "mutations")]
     pub(crate) fn breaks(&self, mutation: PoolMutation) -> bool {
         self.broken.load(Ordering::Relaxed) == mutation as u8
     }
 
     /// Breaks a rule.
-    #[cfg(feature = "mutations")]
     pub(crate) fn break_rule(&self, mutation: Option<PoolMutation>) {
         self.broken.store(mutation.map_or(0, |mutation| mutation as u8), Ordering::Relaxed);
-    }
-
-    /// No rule can be broken.
-    #[cfg(not(feature = "mutations"))]
-    #[expect(clippy::unused_self, reason = "the same call as with the feature")]
-    pub(crate) const fn breaks(&self, _mutation: PoolMutation) -> bool {
-        false
     }
 }

@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use millpond_wire::{Backing, Epoch, runtime_dir};
+use rustix::process::{Signal, pidfd_send_signal};
 
 use super::fd_store::{self, Entry, FdStore, Head};
 use crate::channel::{HoldKey, Holding, KeyView};
@@ -131,6 +132,16 @@ impl Holds {
             let backing = self.backings.get(key).copied().unwrap_or_default();
             (Holding { key: key.clone(), backing }, fd)
         })
+    }
+
+    /// Ends the hosts with the pond. A host ends when its channel does, but one that stands still does
+    /// not see that.
+    pub(super) fn end_hosts(&self) {
+        let is_host = |key: &HoldKey| matches!(key.view(), KeyView::HostProcess(_));
+        for (_, pidfd) in self.fds.iter().filter(|(key, _)| is_host(key)) {
+            // One that has ended already cannot be signalled.
+            let _ = pidfd_send_signal(pidfd, Signal::KILL);
+        }
     }
 
     /// Whether this pond has had a GPU: then a daemon has served, or could have.

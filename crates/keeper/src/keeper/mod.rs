@@ -167,6 +167,7 @@ impl Keeper {
         let result = self.supervise_until_stopped(adopted);
         self.end_upgrade();
         self.opener.end();
+        self.holds.end_hosts();
         if !self.holds.activated {
             folder::remove_sockets(&self.folder);
         }

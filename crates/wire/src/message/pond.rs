@@ -8,7 +8,7 @@ use super::read::{self, Read, id_to_uuid, text, uuid_to_id};
 use super::session::{read_lease_info, write_lease_info};
 use super::tensor::{read_info, write_info};
 use super::{Counters, LeaseInfo, ReplyBody, RequestBody, TensorInfo};
-use crate::{Audience, ClientId, Epoch, GpuUuid, HostId, PondId, caps};
+use crate::{Audience, ClientId, Epoch, ErrorKind, Failure, GpuUuid, HostId, PondId, caps};
 
 pub(super) fn write_collect(unleased_for_ms: Option<u64>, dry_run: bool) -> fb::Collect {
     fb::Collect { unleased_for_ms, dry_run }
@@ -288,6 +288,26 @@ pub struct Status {
     pub counters: Counters,
     /// Memory that the daemon itself takes of the machine.
     pub daemon_resident_bytes: u64,
+}
+
+impl Status {
+    /// The pond's GPUs.
+    ///
+    /// # Errors
+    /// Why they are not known: the driver is still starting, or has failed.
+    pub fn gpus(&self) -> Result<&[DeviceInfo], Failure> {
+        match (self.devices.is_empty() && !self.driver_ready, self.driver.as_str()) {
+            (false, _) => Ok(&self.devices),
+            (true, Self::STARTING) => Err(Failure::driver_starting()),
+            (true, failed) => {
+                let message = format!("the pond has no driver: {failed}");
+                Err(Failure::new(ErrorKind::Driver, message).hint("run `millpond doctor`"))
+            }
+        }
+    }
+
+    /// The driver's name until it has answered.
+    pub const STARTING: &str = "starting";
 }
 
 pub(super) fn write_status(status: &Status) -> fb::Status {

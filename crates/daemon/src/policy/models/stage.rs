@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use millpond_view::units::bytes as format_bytes;
 use millpond_view::units::count;
-use millpond_wire::message::{EventKind, VersionStage};
+use millpond_wire::message::{EventKind, RequestBody, VersionStage};
 use millpond_wire::record::{Record, VersionRecord};
 use millpond_wire::{
     Audience, ErrorKind, Failure, LeaseId, Mode, TransportKind, VersionId, VersionTag,
@@ -52,8 +52,7 @@ impl<P: Ports> Pond<P> {
         }
         self.may_take(&caller, &stage.model)?;
         let Some(device) = self.gpus.choose(stage.device)? else {
-            self.park(by, Wish::Stage(stage), None);
-            return Ok(Answered::Parked);
+            return self.wait_for_gpus(ports, by, RequestBody::VersionStage(stage));
         };
         let owner = caller.owner.clone();
         if stage.model.is_public() {

@@ -312,6 +312,17 @@ impl<F> Slabs<F> {
         None
     }
 
+    /// An empty slab of an earlier daemon that a new one of this class replaces: nothing of it counts
+    /// as fresh.
+    pub(super) fn replaceable(&self, class: &SlabClass, bytes: u64) -> Option<SlabId> {
+        let is_empty = |slab: &Slab<F>| slab.recovered && slab.tensors == 0;
+        let mut open = self.open.get(class)?.iter().copied();
+        open.find(|id| {
+            let slab = self.slabs.get(id).filter(|slab| is_empty(slab));
+            slab.is_some_and(|slab| slab.bytes == class.slab_bytes(bytes))
+        })
+    }
+
     /// Takes all of an empty slab; false if it is not there or not empty.
     pub(super) fn take_whole(&mut self, id: SlabId) -> bool {
         let Some(slab) = self.slabs.get_mut(&id).filter(|slab| slab.tensors == 0) else {

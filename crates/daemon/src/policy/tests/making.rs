@@ -217,19 +217,6 @@ fn zeroes_are_ready_at_once_and_never_recycled_bytes() {
 }
 
 #[test]
-fn before_the_driver_answers_creates_wait_and_after_it_failed_they_are_refused() {
-    let mut play = Play::new();
-    let (conn, _) = play.client(1);
-    play.pond.gpus.forget_driver();
-    let number = play.start(conn, RequestBody::TensorCreate(spec("x", 100)));
-    assert!(play.answer(number).is_none());
-    play.pond.driver_failed(&mut play.world, "no libcuda".into());
-    let Some(ReplyBody::Failure(failure)) = play.answer(number) else { panic!() };
-    assert_eq!(failure.kind, ErrorKind::Driver);
-    assert!(failure.message.contains("no libcuda"));
-}
-
-#[test]
 fn status_does_not_wait_for_ever_for_a_driver_that_hangs() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);

@@ -35,6 +35,7 @@ mod public;
 mod renaming;
 mod restart;
 mod sharing;
+mod starting;
 mod turns;
 mod watching;
 

@@ -37,6 +37,37 @@ fn tensors_names_states_and_generations_come_back() {
     play.check_held();
 }
 
+/// A create with zeroes needs memory that nobody has used, and of a recovered slab that is not known.
+#[test]
+fn an_empty_slab_gives_way_to_the_one_that_a_create_with_zeroes_needs() {
+    let mut play = Play::new();
+    let zeroes =
+        |bytes| TensorCreate { tensor: TensorId::random(), zero: true, ..spec("x", bytes) };
+    for bytes in [100, 40 * MIB] {
+        let (conn, _) = play.client(1);
+        let (info, _) = play.create(conn, zeroes(bytes));
+        let alone = play.slab_bytes();
+        play.delete(conn, info.tensor);
+        for _ in 0..5 {
+            play.restart();
+            let (conn, _) = play.client(1);
+            let (info, _) = play.create(conn, zeroes(bytes));
+            play.delete(conn, info.tensor);
+            assert_eq!(play.slab_bytes(), alone, "one slab, whatever the number of restarts");
+        }
+        // Without zeroes it is used as it is.
+        play.restart();
+        let (conn, _) = play.client(1);
+        play.world.asked.clear();
+        let (info, _) = play.create(conn, spec("y", bytes));
+        assert_eq!(play.slab_bytes(), alone);
+        play.delete(conn, info.tensor);
+        let all = RequestBody::Collect { unleased_for_ms: None, dry_run: false };
+        play.ask(conn, all);
+    }
+    play.check_held();
+}
+
 #[test]
 fn a_living_client_keeps_its_lease_and_a_lie_is_refused() {
     let mut play = Play::new();
