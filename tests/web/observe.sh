@@ -68,9 +68,10 @@ answers() { "$millpond" status -q >/dev/null 2>&1 && echo yes; }
 field() { "$millpond" status --json 2>/dev/null | sed -n "s/^ *\"$1\": \([0-9][0-9]*\),*$/\1/p" | head -n 1; }
 
 # Starts `millpond web` on a free port; `web` is its process then and `url` where it is.
+apart=()
 start_web() { # arguments
     : > "$folder/web.out"
-    "$millpond" web --listen 127.0.0.1:0 "$@" >"$folder/web.out" 2>>"$folder/web.log" &
+    "${apart[@]}" "$millpond" web --listen 127.0.0.1:0 "$@" >"$folder/web.out" 2>>"$folder/web.log" &
     web=$!
     started+=("$web")
     settles "it says where it is" 1 lines_of "$folder/web.out"
@@ -102,6 +103,19 @@ tell() { # words; the answer is in `said`
     case "$said" in ok*) ;; *) fail "$*: $said" ;; esac
 }
 pondtool
+
+echo "# from a container"
+apart=(unshare --user --map-root-user --pid --ipc --mount --fork --kill-child --mount-proc)
+if "${apart[@]}" true 2>/dev/null; then
+    start_web
+    settles "a page in a container sees the pond" 1 metric up
+    expect "it knows its user by the socket" "$(status api/v1/overview)" 200
+    kill -9 "$web"
+    wait "$web" 2>/dev/null
+else
+    echo "SKIPPED: \`unshare\` with a user namespace is not permitted here"
+fi
+apart=()
 
 echo "# what is told"
 (umask 077; echo reader-reader-reader-1 > "$folder/readers"; echo actor-actor-actor-actor > "$folder/actors")

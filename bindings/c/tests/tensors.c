@@ -116,7 +116,7 @@ static void a_tensor_is_made_published_got_and_deleted(void) {
     CHECK(millpond_error_holder_count() >= 1);
     millpond_holder holder;
     OK(millpond_error_holder_at(0, &holder));
-    CHECK(holder.pid == (uint32_t)getpid());
+    CHECK(holder.pid == (uint32_t)getpid() || (getpid() == 1 && holder.pid > 1));
     CHECK(millpond_error_holder_at(99, &holder) == MILLPOND_INVALID);
 
     OK(millpond_tensor_rename(pond, "acts/x", "acts/y"));
