@@ -180,6 +180,10 @@ def a_member_that_harms_the_ledger_ends_no_other_program(pond, report):
                 b.result()
             b.call(unlock if function is lock else restore)
         report.check(not ended, f"{where} none of A's programs ends", ended or f"{len(answers)} answers")
+        kinds = {answer if answer.startswith("error") else answer.split()[0] for answer in answers if answer}
+        # `error 2` is what a card says that has no more.
+        unexpected = [kind for kind in kinds if not kind.startswith(("ok", "error 2 ", "error after_freeing ", "error over_budget "))]
+        report.check(not unexpected, f"{where} each is served or out of memory", sorted(kinds))
         for name, program, use in programs:
             if name not in ended:
                 again = wait_until(lambda p=program, u=use: u(p, 9).startswith("ok"), None)

@@ -1,8 +1,8 @@
 //! The rules of the words: how credit is used, given, taken back.
 //!
 //! Everything that decides is here, generic over the words: the product runs it on shared memory
-//! and on words of a file, the model in `tests/model.rs` runs the same code under a checker of interleavings.
-//! [`Protocol`] is the place where that model's broken twins differ; the product knows [`Sound`].
+//! and on words of a file, the model in `tests/model.rs` runs the same code under a checker of
+//! interleavings. [`Protocol`] is the place where that model's broken twins differ; the product knows [`Sound`].
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

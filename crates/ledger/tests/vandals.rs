@@ -150,29 +150,34 @@ fn lock(path: &Path, first: i64, count: i64) -> File {
     file
 }
 
-#[test]
-fn locks_that_are_kept_for_ever_refuse_memory_and_hang_nobody() {
-    const GROUP: i64 = 1 << 40;
-    let all_words = i64::try_from(LEDGER_BYTES).unwrap();
-    for (what, first, count) in [("the group's lock", GROUP, 1), ("all words", 0, all_words)] {
-        let group = Group::new(Memory::File, 1000);
-        let (mut a, mut b) = (group.puppet(), group.puppet());
-        a.ask("attach");
-        b.ask("attach");
-        assert_eq!(a.ask("reserve 100"), "ok");
-        assert_eq!(b.ask("reserve 700"), "ok");
-        let kept = lock(&group.ledger(), first, count);
-        let refused = "broken the group's lock was not free in time";
-        for _ in 0..3 {
-            let answer = a.ask("reserve 200");
-            assert!(answer == "limit" || answer.starts_with(refused), "{what}: {answer}");
-        }
-        assert_eq!(a.ask("release 60"), "ok");
-        assert!(a.is_running() && b.is_running());
-        drop(kept);
-        assert_eq!(a.ask("reserve 200"), "ok", "{what}");
-        assert_eq!(group.book.totals(GPU).unwrap().used, 940, "{what}");
+fn refuses_while_locked(first: i64, count: i64) {
+    let group = Group::new(Memory::File, 1000);
+    let (mut a, mut b) = (group.puppet(), group.puppet());
+    a.ask("attach");
+    b.ask("attach");
+    assert_eq!(a.ask("reserve 100"), "ok");
+    assert_eq!(b.ask("reserve 700"), "ok");
+    let kept = lock(&group.ledger(), first, count);
+    let refused = "broken the group's lock was not free in time";
+    for _ in 0..3 {
+        let answer = a.ask("reserve 200");
+        assert!(answer == "limit" || answer.starts_with(refused), "{answer}");
     }
+    assert_eq!(a.ask("release 60"), "ok");
+    assert!(a.is_running() && b.is_running());
+    drop(kept);
+    assert_eq!(a.ask("reserve 200"), "ok");
+    assert_eq!(group.book.totals(GPU).unwrap().used, 940);
+}
+
+#[test]
+fn the_groups_lock_kept_for_ever_refuses_memory_and_hangs_nobody() {
+    refuses_while_locked(1 << 40, 1);
+}
+
+#[test]
+fn all_words_locked_for_ever_refuse_memory_and_hang_nobody() {
+    refuses_while_locked(0, i64::try_from(LEDGER_BYTES).unwrap());
 }
 
 /// A member that stands still with its own word locked keeps its spare credit, and nothing else.
