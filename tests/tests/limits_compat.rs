@@ -165,6 +165,7 @@ fn the_smallest_limit_of_a_group_and_all_variables_holds() {
     for (count, mib) in [(1, 1004), (2, 1003), (3, 1002), (4, 1002)] {
         assert_eq!(total(&place, &every[..count]), mib * MIB);
     }
+    place.limit("team", "1000M");
     let folder = place.group_folder("team");
     let ledger = [&[("MILLPOND_LEDGER", folder.to_str().unwrap())], &every[..2]].concat();
     for (group, holds) in [("1000M", 1000), ("1005M", 1003)] {
