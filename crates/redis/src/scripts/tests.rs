@@ -176,7 +176,8 @@ fn a_field_that_is_too_long_stays_in_the_server() {
 
 /// Answers the command in a processing list.
 fn answer(link: &mut Connection, reply: &str, command: &str, gave: &str) -> RedisResult<i64> {
-    let mut call = Scripts::new().answer.key(reply);
+    let scripts = Scripts::new();
+    let mut call = scripts.answer.key(reply);
     call.key("p").arg("done:").arg(command).arg(gave).arg(60_000).arg("yes").invoke(link)
 }
 
@@ -265,13 +266,15 @@ fn a_command_is_handed_over_once() {
 }
 
 fn take(link: &mut Connection, count: usize, bytes: usize) -> Taken {
-    let mut call = Scripts::new().take.key("tensor:cmd");
+    let scripts = Scripts::new();
+    let mut call = scripts.take.key("tensor:cmd");
     call.key("p").arg("done:").arg(count).arg(bytes).arg(100);
     taken(call.invoke(link).unwrap()).unwrap()
 }
 
 fn waiting(link: &mut Connection, count: usize) -> Taken {
-    let mut call = Scripts::new().waiting.key("p");
+    let scripts = Scripts::new();
+    let mut call = scripts.waiting.key("p");
     call.arg("done:").arg(count).arg(1000).arg(100);
     taken(call.invoke(link).unwrap()).unwrap()
 }
@@ -300,19 +303,20 @@ fn commands_that_are_too_long_are_removed_and_never_returned() {
     let server = server!();
     let mut link = server.connect();
     let long = |length| "x".repeat(length);
-    for (list, run) in [
-        ("tensor:cmd", take as fn(&mut _, _, _) -> _),
-        ("p", |link, count, _| {
-            let found = waiting(link, count);
+    for list in ["tensor:cmd", "p"] {
+        let run = |link: &mut Connection| {
+            if list == "tensor:cmd" {
+                return take(link, 9, 50);
+            }
+            let found = waiting(link, 9);
             let _: () = ask(link, &format!("LTRIM p 0 -{}", found.commands.len() + 1)).unwrap();
             found
-        }),
-    ] {
+        };
         let push = format!("LPUSH {list} {} 1 2 {} {} 3", long(101), long(102), long(100));
         let _: () = ask(&mut link, &push).unwrap();
         let (mut all, mut removed, mut longest) = (Vec::new(), 0, 0);
         loop {
-            let found = run(&mut link, 9, 50);
+            let found = run(&mut link);
             if found.is_empty() {
                 break;
             }
@@ -329,7 +333,8 @@ fn a_wait_that_took_nothing_says_why() {
     let server = server!();
     let mut link = server.connect();
     let waited = |link: &mut Connection| -> RedisResult<Taken> {
-        let mut call = Scripts::new().waiting.key("p");
+        let scripts = Scripts::new();
+        let mut call = scripts.waiting.key("p");
         call.key("tensor:cmd").arg("done:").arg(9).arg(1000).arg(100);
         call.invoke(link).and_then(taken)
     };
