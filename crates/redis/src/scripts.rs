@@ -9,7 +9,7 @@ use crate::store::{BATCH, Pushed, Taken};
 const BATCH_BYTES: usize = 1 << 20;
 /// A longer command is removed without a look, and one that is only larger than
 /// [`COMMAND_BYTES`](crate::command::COMMAND_BYTES) is answered.
-const LONGEST: usize = 1 << 20;
+const LONGEST: usize = 2 << 20;
 
 /// A script with what all of them share before it.
 macro_rules! lua {
