@@ -28,11 +28,13 @@ def is_shown(name):
 
 def look_at_redis(connection, prefix=""):
     """Everything under the prefix."""
-    view = {"hashes": {}, "indexes": {}, "nodes": set(), "node_hashes": {}, "heartbeats": {}, "lists": {}, "replies": {}, "odd": []}
+    view = {"hashes": {}, "indexes": {}, "nodes": set(), "node_hashes": {}, "heartbeats": {}, "lists": {}, "replies": {}, "done": {}, "odd": []}
     begin, braces = f"{prefix}tensor:", f"{{{prefix}tensor:cmd}}:"
     for key in set(connection.scan_iter(count=1000)):
         try:
-            if key.startswith(braces) or key == f"{begin}cmd":
+            if key.startswith(f"{braces}done:"):
+                view["done"][key] = connection.pttl(key)
+            elif key.startswith(braces) or key == f"{begin}cmd":
                 view["lists"][key] = connection.lrange(key, 0, -1)
             elif not key.startswith(begin):
                 continue
@@ -161,7 +163,7 @@ def differences(redis_view, pond_views):
     wrong = list(redis_view["odd"])
     for key, waiting in redis_view["lists"].items():
         wrong += [f"list '{key}' has {command[:200]}" for command in waiting]
-    wrong += [f"reply list '{key}' never expires" for key, left in redis_view["replies"].items() if left == -1]
+    wrong += [f"'{key}' never expires" for kind in ("replies", "done") for key, left in redis_view[kind].items() if left == -1]
     known = {}
     for node, view in pond_views.items():
         wrong += compare_hashes(redis_view, node, view) + compare_node(redis_view, node, view) + compare_driver(node, view)

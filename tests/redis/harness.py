@@ -78,6 +78,12 @@ def resident(pid):
     return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def peak(pid):
+    """The most memory that a process ever had, in bytes."""
+    line = next(line for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) << 10
+
+
 class Folder:
     """In memory, with the number of this process, so that what is left behind has a name. Short: sockets have to fit."""
 

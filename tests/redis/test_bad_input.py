@@ -117,12 +117,6 @@ class BadInput(Cleared):
         self.assertEqual(self.user.hash("elsewhere"), {}, "a command that is dropped makes nothing")
         self.redis.delete("victim")
 
-    def test_a_reply_list_that_is_something_else_is_written_over(self):
-        self.redis.set("tensor:reply:string", "x")
-        self.user.push('{"op":"info","name":"none","id":"1","reply":"tensor:reply:string"}')
-        harness.eventually_equal("an answer", "list", lambda: self.redis.type("tensor:reply:string"))
-        self.assertEqual(self.user.answer("tensor:reply:string")["error"]["code"], "not_found")
-
     def test_a_node_that_is_none_is_refused(self):
         for node in ("", "{x}", "a b", "../a", "x" * 300, "a\nb"):
             self.assertEqual(self.code(op="info", name="x", node=node), "invalid", repr(node))
@@ -131,7 +125,7 @@ class BadInput(Cleared):
 
     def test_the_wrong_kind_of_key_in_the_place_of_ours_does_not_end_the_bridge(self):
         self.user.create("shown")
-        for key in ("tensor:shown", "tensor:index:a", "tensor:node:a", "tensor:heartbeat:a", "tensor:nodes"):
+        for key in ("tensor:index:a", "tensor:node:a", "tensor:heartbeat:a", "tensor:nodes"):
             self.redis.delete(key)
             self.redis.rpush(key, "not what it was")
         self.user.get("shown")

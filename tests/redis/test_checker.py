@@ -17,7 +17,7 @@ STATUS = {"pond": "p", "epoch": 3, "leases": 0, "devices": [GPU], "hosts": [{"pi
 POND = {"status": STATUS, "tensors": [TENSOR], "unused_bytes": [10], "handles": {"X": HANDLE}, "living": {9}}
 NODE = {"node": "a", "epoch": "3", "pond": "p", "gpus": '[{"index":0,"uuid":"GPU-1","name":"one","total_bytes":100,"used":2}]'}
 REDIS = {"hashes": {"X": HASH}, "indexes": {"a": {"X"}}, "nodes": {"a"}, "node_hashes": {"a": NODE}, "heartbeats": {"a": 9000}, "lists": {},
-         "replies": {"tensor:reply:1": 500}, "odd": []}
+         "replies": {"tensor:reply:1": 500}, "done": {"{tensor:cmd}:done:1": 500}, "odd": []}
 
 
 class WithPlantedViews(unittest.TestCase):

@@ -111,6 +111,38 @@ class Commands(Cleared):
         other.kill()
         harness.eventually_equal("the last one frees it", {}, lambda: self.user.hash("held"))
 
+    def test_a_create_with_a_pid_is_a_hold_of_that_process(self):
+        maker, other = self.holder(), self.holder()
+        made = self.user.create("mine", pid=maker.pid)
+        self.assertEqual((made["refcount"], self.user.refcount("mine"), len(base64.b64decode(made["ipc_handle"]))), (1, 1, 64))
+        self.assertEqual(self.user.create("mine", pid=other.pid)["refcount"], 2)
+        self.assertEqual(self.user.do("clone", name="mine", dst="copy", device=1, pid=other.pid)["refcount"], 1)
+        self.agree()
+        maker.kill()
+        harness.eventually_equal("its hold is gone", 1, lambda: self.user.refcount("mine"))
+        self.assertEqual(self.user.refused("delete", name="mine")["code"], "not_found", "no hold is nobody's")
+        other.kill()
+        harness.eventually_equal("the last holder frees both", ({}, {}), lambda: (self.user.hash("mine"), self.user.hash("copy")))
+
+    def test_a_repeated_create_with_a_pid_is_one_hold(self):
+        maker = self.holder()
+        raw, reply = self.user.make("create", name="mine", dtype="f32", shape=[1], pid=maker.pid)
+        self.redis.lpush("tensor:cmd", raw, raw, raw)
+        self.assertEqual([self.user.answer(reply)["tensor"]["refcount"] for _ in range(3)], [1, 1, 1])
+        self.assertEqual(self.pond.holds("mine"), 1)
+        maker.kill()
+        harness.eventually_equal("it goes with its maker", {}, lambda: self.user.hash("mine"))
+
+    def test_a_get_that_names_another_dtype_or_shape_is_refused_with_what_differs(self):
+        self.user.create("typed")
+        for wrong, right in (({"dtype": "f16"}, "f32"), ({"shape": [3, 2]}, "[2,3]"), ({"dtype": "f32", "shape": [6]}, "[2,3]")):
+            error = self.user.refused("get", name="typed", **wrong)
+            self.assertEqual(error["code"], "exists", wrong)
+            self.assertIn(right, error["message"])
+        for bad in ({"dtype": "f33"}, {"shape": [0]}):
+            self.assertEqual(self.user.refused("get", name="typed", **bad)["code"], "invalid", bad)
+        self.assertEqual(self.user.get("typed", dtype="float32", shape=[2, 3])["refcount"], 2)
+
     def test_a_delete_with_a_pid_gives_up_that_process_hold_and_otherwise_one_of_nobody(self):
         self.user.create("whose")
         holder = self.holder()

@@ -24,7 +24,6 @@ class Overwritten(Cleared):
         handle = self.redis.hget("tensor:Y", "ipc_handle")
         for damage in (lambda: self.redis.hset("tensor:X", "refcount", 99), lambda: self.redis.hset("tensor:X", "ipc_handle", handle),
                        lambda: self.redis.hdel("tensor:X", "dtype", "shape"), lambda: self.redis.delete("tensor:X"),
-                       lambda: (self.redis.delete("tensor:X"), self.redis.set("tensor:X", "a string")),
                        lambda: self.redis.srem("tensor:index:a", "X"), lambda: self.redis.delete("tensor:index:a", "tensor:nodes"),
                        lambda: self.redis.hset("tensor:X", "node", "nobody")):
             damage()

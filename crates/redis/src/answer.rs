@@ -1,7 +1,7 @@
 //! Answers, and the fields of a tensor as Redis has them.
 
 use millpond_view::base64;
-use millpond_wire::{ErrorKind, HANDLE_BYTES, TensorState};
+use millpond_wire::{ErrorKind, HANDLE_BYTES, Shape, TensorState};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -180,6 +180,11 @@ impl Fields {
         self
     }
 
+    /// A shape as hashes have it.
+    pub fn shape(shape: &Shape) -> String {
+        Field::Dims(shape.dims().to_vec()).text()
+    }
+
     /// As arguments of `HSET`.
     pub fn texts(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
         self.0.iter().map(|(name, field)| (*name, field.text()))
@@ -197,6 +202,11 @@ impl Fields {
             && self.texts().zip(values).all(|((name, text), value)| {
                 name == MTIME || value.as_deref() == Some(text.as_bytes())
             })
+    }
+
+    /// The identity of the tensor.
+    pub fn id(&self) -> Option<String> {
+        self.get("id")?.as_str().map(str::to_owned)
     }
 
     fn get(&self, wanted: &str) -> Option<Value> {

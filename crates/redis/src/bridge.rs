@@ -20,6 +20,7 @@ use crate::pond::{PondEvents, PondTruth};
 use crate::server::Server;
 use crate::store::Store;
 use crate::truth::{Happened, Truth};
+use crate::wait::Bell;
 use crate::waiters::{self, Message, News};
 
 /// How often the core looks whether it is told to end.
@@ -88,9 +89,10 @@ pub fn run(settings: &Settings, stop: &Arc<AtomicBool>) -> Outcome {
     let mut threads =
         vec![heart(settings, &news, &inbox, stop)?, listener(settings, &news, &inbox, stop)?];
     for (source, resume) in [(Source::Any, any), (Source::Own, own)] {
-        let (mut server, inbox, stop) = (settings.server(), inbox.clone(), Arc::clone(stop));
+        let mut bell = Bell::new(Arc::clone(&settings.way), Arc::clone(&settings.keys));
+        let (inbox, stop) = (inbox.clone(), Arc::clone(stop));
         threads.push(spawn("commands", move || {
-            waiters::commands(&mut server, source, &inbox, &resume, &stop);
+            waiters::commands(&mut bell, source, &inbox, &resume, &stop);
         })?);
     }
     let mut core = settings.core(stop, true);
@@ -136,8 +138,8 @@ fn serve<T: Truth, S: Store>(
             repaired = Instant::now();
         }
         match messages.recv_timeout(LOOK.min(every)) {
-            Ok(Message::Command(source, raw)) => {
-                core.work(source, raw)?;
+            Ok(Message::Commands(source, taken)) => {
+                core.work(source, taken)?;
                 resume(source);
             }
             Ok(Message::Connected(source)) => {

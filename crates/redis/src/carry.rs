@@ -1,29 +1,28 @@
 //! What each command does in the pond.
 
-use millpond_wire::{ErrorKind, GpuUuid, Token};
-use uuid::Uuid;
+use millpond_wire::{Dtype, ErrorKind, GpuUuid, Shape, Token};
 
-use crate::answer::{Code, Given, Refusal};
+use crate::answer::{Code, Fields, Given, Refusal};
 use crate::command::{Command, Op};
 use crate::core::{Core, Halt, Write};
-use crate::store::{Call, Got, Store};
-use crate::truth::{Tensor, Truth, Wanted};
+use crate::store::{Call, Got, Owner, Store};
+use crate::truth::Truth;
 use crate::view;
 
 /// A list has at most so many tensors: it is one answer.
 pub const LISTED: usize = 1000;
-/// Tokens for what follows from a command, in a name space of its token.
-const UNDONE: &[u8] = b"undone";
 
 /// What became of a command.
 #[derive(Debug)]
 pub enum Outcome {
     Given(Result<Given, Refusal>),
+    /// The answer as it was.
+    Said(String),
     /// It is for this node.
     Forward(String),
 }
 
-type Carried = Result<Result<Given, Refusal>, Halt>;
+pub type Carried = Result<Result<Given, Refusal>, Halt>;
 
 /// An answer that says no ends the command, and only that.
 macro_rules! given {
@@ -35,8 +34,11 @@ macro_rules! given {
     };
 }
 
+pub(crate) use given;
+
 impl<T: Truth, S: Store> Core<T, S> {
-    pub fn carry_out(&mut self, command: &Command) -> Result<Outcome, Halt> {
+    /// Carries out a command. `gave` is what is remembered of its last time.
+    pub fn carry_out(&mut self, command: &Command, gave: Option<&str>) -> Result<Outcome, Halt> {
         if let Some(node) = command.node.as_deref().filter(|node| *node != self.keys.node()) {
             if self.lives(node)? {
                 return Ok(Outcome::Forward(node.to_owned()));
@@ -48,13 +50,20 @@ impl<T: Truth, S: Store> Core<T, S> {
             let refusal = refusal.hint("`millpond redis nodes` lists those that do").node(node);
             return Ok(Outcome::Given(Err(refusal)));
         }
+        if let Some(gave) = gave
+            && let Some(outcome) = self.again(command, gave)?
+        {
+            return Ok(outcome);
+        }
         let carried = match &command.op {
             Op::Create { name, .. } => self.create(name, command)?,
-            Op::Get { name, pid, device } => self.get(name, *pid, *device, command.token)?,
+            Op::Get { name, pid, .. } => self.get(name, *pid, command)?,
             Op::Delete { name, pid } => self.give_up(name, *pid, command.token)?,
             Op::List { prefix } => self.list(prefix, command.node.is_none())?,
             Op::Info { name } => self.info(name)?,
-            Op::Clone { from, to, device } => self.copy(from, to, *device, command.token)?,
+            Op::Clone { from, to, device, pid } => {
+                self.copy(from, to, *device, *pid, command.token)?
+            }
         };
         match (&carried, command.op.subject()) {
             (Err(refusal), Some(subject)) if refusal.code == Code::Kind(ErrorKind::NotFound) => {
@@ -71,7 +80,7 @@ impl<T: Truth, S: Store> Core<T, S> {
         subject: &str,
         carried: Result<Given, Refusal>,
     ) -> Result<Outcome, Halt> {
-        let Some(owner) = self.other_owner(subject)? else {
+        let Owner::Node(owner) = self.owner(subject)? else {
             return Ok(Outcome::Given(carried));
         };
         // Whoever gets it opens its memory, and can do that on that machine only.
@@ -81,73 +90,57 @@ impl<T: Truth, S: Store> Core<T, S> {
         Ok(Outcome::Given(Err(wrong_node(subject, &owner))))
     }
 
-    /// The other node, if it lives, that has a tensor of this name.
-    fn other_owner(&mut self, name: &str) -> Result<Option<String>, Halt> {
-        let Got::Text(Some(owner)) = self.one(Call::Owner(name.to_owned()))? else {
-            return Ok(None);
+    /// Whose a name is: another node's if that lives, another application's, or free for this one.
+    pub fn owner(&mut self, name: &str) -> Result<Owner, Halt> {
+        let node = match self.one(Call::Owner(name.to_owned()))? {
+            Got::Owner(Owner::Node(node)) => node,
+            Got::Owner(owner) => return Ok(owner),
+            _ => return Ok(Owner::Nobody),
         };
-        if owner == self.keys.node() && self.ask(|truth| truth.inspect(name))?.is_err() {
-            // Its event is still on the way, or was missed.
-            self.refresh(name)?;
-        }
-        let other = owner != self.keys.node() && self.lives(&owner)?;
-        Ok(other.then_some(owner))
-    }
-
-    fn create(&mut self, name: &str, command: &Command) -> Carried {
-        let Op::Create { dtype, shape, device, .. } = &command.op else {
-            return Ok(Err(Refusal::new(Code::UnknownOp, "not a create")));
-        };
-        if let Some(owner) = self.other_owner(name)? {
-            return Ok(Err(wrong_node(name, &owner)));
-        }
-        let gpu = given!(self.gpu(*device));
-        let (shape, token) = (shape.clone(), command.token);
-        let wanted = Wanted { name: name.to_owned(), dtype: *dtype, shape, gpu, token };
-        let made = match self.ask(|truth| truth.create(&wanted))? {
-            Ok(made) => made,
-            // What was made by this command is gone by now.
-            Err(refusal) if refusal.code == Code::Kind(ErrorKind::NotFound) => {
-                return Ok(Err(refusal.hint("a new command needs a new `id`")));
+        if node == self.keys.node() {
+            if self.ask(|truth| truth.inspect(name))?.is_err() {
+                // Its event is still on the way, or was missed.
+                self.refresh(name)?;
             }
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        self.made(name, &made, token)
+            return Ok(Owner::Nobody);
+        }
+        Ok(if self.lives(&node)? { Owner::Node(node) } else { Owner::Nobody })
     }
 
-    /// Shows a new tensor, before anybody is told of it. If another node was first, it goes again.
-    fn made(&mut self, name: &str, made: &Tensor, token: Token) -> Carried {
-        if made.holds.is_none() {
-            return Ok(Err(not_shared(name)));
+    /// Whether a tensor is as a get says.
+    fn is_as_wanted(&mut self, name: &str, op: &Op) -> Result<Result<(), Refusal>, Halt> {
+        let Op::Get { device, dtype, shape, .. } = op else { return Ok(Ok(())) };
+        if device.is_none() && dtype.is_none() && shape.is_none() {
+            return Ok(Ok(()));
         }
-        self.is_mine(made.id);
-        let fields = self.fields(made)?;
-        self.one(Call::Index(vec![name.to_owned()]))?;
-        // What was to be shown of one before it is old.
-        self.writes.remove(name);
-        let show = Call::Project { name: name.to_owned(), fields: fields.clone(), force: false };
-        if let Got::Text(Some(owner)) = self.one(show)?
-            && let Some(owner) = self.claim(name, fields.clone(), &owner)?
+        let tensor = given!(self.ask(|truth| truth.inspect(name)));
+        let fields = self.fields_with(&tensor, None)?;
+        if let Some(device) = device
+            && tensor.gpu != given!(self.gpu(*device))
         {
-            let undo = Token(Uuid::new_v5(&token.0, UNDONE));
-            let _ = self.ask(|truth| truth.unhold(name, None, undo))?;
-            return Ok(Err(wrong_node(name, &owner)));
+            let right = &fields.value()["device"];
+            let message = format!("tensor '{name}' is on device {right}, not on {device}");
+            let refusal = Refusal::new(Code::WrongDevice, message);
+            return Ok(Err(refusal.hint("leave `device` out, or clone the tensor")));
         }
-        Ok(Ok(Given::Tensor(fields)))
+        let (right, wanted) = (
+            (tensor.dtype, &tensor.shape),
+            (dtype.unwrap_or(tensor.dtype), shape.as_ref().unwrap_or(&tensor.shape)),
+        );
+        if right == wanted {
+            return Ok(Ok(()));
+        }
+        let text = |(dtype, shape): (Dtype, &Shape)| {
+            format!("{} {}", dtype.name().to_ascii_lowercase(), Fields::shape(shape))
+        };
+        let message = format!("tensor '{name}' is {}, not {}", text(right), text(wanted));
+        let refusal = Refusal::new(Code::Kind(ErrorKind::Exists), message);
+        Ok(Err(refusal.hint("leave `dtype` and `shape` out, or get another tensor")))
     }
 
-    fn get(&mut self, name: &str, pid: Option<u32>, device: Option<u32>, token: Token) -> Carried {
-        if let Some(device) = device {
-            let tensor = given!(self.ask(|truth| truth.inspect(name)));
-            let gpu = given!(self.gpu(device));
-            if tensor.gpu != gpu {
-                let fields = self.fields_with(&tensor, None)?.value();
-                let right = &fields["device"];
-                let message = format!("tensor '{name}' is on device {right}, not on {device}");
-                let refusal = Refusal::new(Code::WrongDevice, message);
-                return Ok(Err(refusal.hint("leave `device` out, or clone the tensor")));
-            }
-        }
+    fn get(&mut self, name: &str, pid: Option<u32>, command: &Command) -> Carried {
+        given!(self.is_as_wanted(name, &command.op));
+        let token = command.token;
         let opened = match self.ask(|truth| truth.hold(name, pid, token))? {
             Ok(opened) => opened,
             Err(refusal) => return self.refused(name, refusal),
@@ -208,23 +201,8 @@ impl<T: Truth, S: Store> Core<T, S> {
         Ok(Ok(Given::Tensor(self.fields(&tensor)?)))
     }
 
-    fn copy(&mut self, from: &str, to: &str, device: u32, token: Token) -> Carried {
-        let source = given!(self.ask(|truth| truth.inspect(from)));
-        if source.holds.is_none() {
-            return Ok(Err(not_shared(from)));
-        }
-        if let Some(owner) = self.other_owner(to)? {
-            return Ok(Err(wrong_node(to, &owner)));
-        }
-        let gpu = given!(self.gpu(device));
-        let (dtype, shape) = (source.dtype, source.shape);
-        let wanted = Wanted { name: to.to_owned(), dtype, shape, gpu, token };
-        let made = given!(self.ask(|truth| truth.copy(from, &wanted)));
-        self.made(to, &made, token)
-    }
-
     /// The GPU at a place of the pond's list.
-    fn gpu(&mut self, device: u32) -> Result<Result<GpuUuid, Refusal>, Halt> {
+    pub fn gpu(&mut self, device: u32) -> Result<Result<GpuUuid, Refusal>, Halt> {
         let find = |core: &Self| {
             let gpus = &core.status.as_ref()?.gpus;
             gpus.iter().find(|gpu| gpu.index == device).map(|gpu| gpu.uuid)
@@ -240,13 +218,13 @@ impl<T: Truth, S: Store> Core<T, S> {
     }
 }
 
-fn wrong_node(name: &str, owner: &str) -> Refusal {
+pub fn wrong_node(name: &str, owner: &str) -> Refusal {
     let message = format!("tensor '{name}' is on node '{owner}'");
     let hint = format!("ask there, from a program of that machine: \"node\":\"{owner}\"");
     Refusal::new(Code::WrongNode, message).hint(hint).node(owner)
 }
 
-fn not_shared(name: &str) -> Refusal {
+pub fn not_shared(name: &str) -> Refusal {
     let message = format!("tensor '{name}' was not made through Redis and has no handle here");
     Refusal::new(Code::NotShared, message).hint("clients of the pond get it by its name")
 }

@@ -12,7 +12,8 @@ use uuid::Uuid;
 use crate::answer::{Code, Refusal};
 use crate::keys;
 
-/// A thousand dimensions and a long name fit; what is larger is no command.
+/// A thousand dimensions and a long name fit; a larger command is answered and not read, and one of
+/// megabytes is removed where it lies.
 pub const COMMAND_BYTES: usize = 64 * 1024;
 /// An id is a number or a UUID; it is echoed.
 pub const ID_BYTES: usize = 256;
@@ -37,12 +38,37 @@ pub enum Id {
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
-    Create { name: String, dtype: Dtype, shape: Shape, device: u32 },
-    Get { name: String, pid: Option<u32>, device: Option<u32> },
-    Delete { name: String, pid: Option<u32> },
-    List { prefix: String },
-    Info { name: String },
-    Clone { from: String, to: String, device: u32 },
+    Create {
+        name: String,
+        dtype: Dtype,
+        shape: Shape,
+        device: u32,
+        pid: Option<u32>,
+    },
+    /// What is named beside the name must be so.
+    Get {
+        name: String,
+        pid: Option<u32>,
+        device: Option<u32>,
+        dtype: Option<Dtype>,
+        shape: Option<Shape>,
+    },
+    Delete {
+        name: String,
+        pid: Option<u32>,
+    },
+    List {
+        prefix: String,
+    },
+    Info {
+        name: String,
+    },
+    Clone {
+        from: String,
+        to: String,
+        device: u32,
+        pid: Option<u32>,
+    },
 }
 
 impl Op {
@@ -162,25 +188,24 @@ impl Fields {
             Some(name) => keys::checked(&name).map(|_| name).map_err(invalid),
             None => Err(missing(field, what)),
         };
+        let dtype = self.dtype.as_deref().map(dtype_of).transpose()?;
+        let shape = self.shape.map(Shape::new).transpose();
+        let shape = shape.map_err(|error| invalid(error.to_string()))?;
+        let pid = self.pid;
         Ok(match what {
             "create" => {
                 let name = name(self.name, "name")?;
                 millpond_wire::TensorName::new(name.as_str())
                     .map_err(|error| invalid(error.to_string()))?;
-                let dtype = self.dtype.ok_or_else(|| missing("dtype", what))?;
-                let dtype: Dtype = dtype.parse().map_err(|_| {
-                    let shown: String =
-                        dtype.chars().flat_map(char::escape_debug).take(64).collect();
-                    let known: Vec<&str> = Dtype::ALL.iter().map(|dtype| dtype.name()).collect();
-                    invalid(format!("unknown dtype '{shown}'; known are {}", known.join(", ")))
-                })?;
-                let shape = self.shape.ok_or_else(|| missing("shape", what))?;
-                let shape = Shape::new(shape).map_err(|error| invalid(error.to_string()))?;
+                let dtype = dtype.ok_or_else(|| missing("dtype", what))?;
+                let shape = shape.ok_or_else(|| missing("shape", what))?;
                 shape.bytes(dtype).map_err(|error| invalid(error.to_string()))?;
-                Op::Create { name, dtype, shape, device: self.device.unwrap_or(0) }
+                Op::Create { name, dtype, shape, device: self.device.unwrap_or(0), pid }
             }
-            "get" => Op::Get { name: name(self.name, "name")?, pid: self.pid, device: self.device },
-            "delete" => Op::Delete { name: name(self.name, "name")?, pid: self.pid },
+            "get" => {
+                Op::Get { name: name(self.name, "name")?, pid, device: self.device, dtype, shape }
+            }
+            "delete" => Op::Delete { name: name(self.name, "name")?, pid },
             "list" => Op::List { prefix: self.prefix.unwrap_or_default() },
             "info" => Op::Info { name: name(self.name, "name")? },
             "clone" => {
@@ -189,7 +214,7 @@ impl Fields {
                 millpond_wire::TensorName::new(to.as_str())
                     .map_err(|error| invalid(error.to_string()))?;
                 let device = self.device.ok_or_else(|| missing("device", what))?;
-                Op::Clone { from, to, device }
+                Op::Clone { from, to, device, pid }
             }
             other => {
                 let shown: String = other.chars().flat_map(char::escape_debug).take(64).collect();
@@ -198,6 +223,14 @@ impl Fields {
             }
         })
     }
+}
+
+fn dtype_of(text: &str) -> Result<Dtype, Refusal> {
+    text.parse().map_err(|_| {
+        let shown: String = text.chars().flat_map(char::escape_debug).take(64).collect();
+        let known: Vec<&str> = Dtype::ALL.iter().map(|dtype| dtype.name()).collect();
+        invalid(format!("unknown dtype '{shown}'; known are {}", known.join(", ")))
+    })
 }
 
 fn missing(field: &str, what: &str) -> Refusal {

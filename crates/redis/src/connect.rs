@@ -5,7 +5,9 @@ use std::time::Duration;
 use millpond_console::companions::ServerArgs;
 use redis::cluster::{ClusterClient, ClusterConnection};
 use redis::sentinel::{SentinelClient, SentinelClientBuilder, SentinelServerType};
-use redis::{Client, Cmd, Connection, ConnectionInfo, ConnectionLike, IntoConnectionInfo};
+use redis::{
+    Client, Cmd, Connection, ConnectionAddr, ConnectionInfo, ConnectionLike, IntoConnectionInfo,
+};
 use redis::{Pipeline, RedisResult, TlsMode, Value};
 
 /// A server that does not take a connection in this time is looked for elsewhere.
@@ -98,10 +100,31 @@ impl Way {
         }
     }
 
-    pub fn connect(&self) -> RedisResult<Link> {
+    /// A connection to one server: of a cluster to the one at `at`, as it says itself, or to any.
+    pub fn connect_to_one(&self, at: Option<(&str, u16)>) -> RedisResult<Connection> {
         match self {
             Way::One(info) => one(&Client::open(info.clone())?),
             Way::Sentinels { sentinels, name } => one(&sentinel(sentinels, name)?.get_client()?),
+            Way::Cluster(infos) => {
+                let mut refused = redis::RedisError::from((redis::ErrorKind::Io, "no URL"));
+                for info in infos {
+                    let info = match at {
+                        Some((host, port)) => moved(info, host, port),
+                        None => info.clone(),
+                    };
+                    match Client::open(info).and_then(|client| one(&client)) {
+                        Err(error) => refused = error,
+                        connected => return connected,
+                    }
+                }
+                Err(refused)
+            }
+        }
+    }
+
+    pub fn connect(&self) -> RedisResult<Link> {
+        match self {
+            Way::One(_) | Way::Sentinels { .. } => self.connect_to_one(None).map(Link::One),
             Way::Cluster(infos) => {
                 let builder = ClusterClient::builder(infos.clone())
                     .connection_timeout(CONNECT)
@@ -116,11 +139,26 @@ impl Way {
     }
 }
 
-fn one(client: &Client) -> RedisResult<Link> {
+fn one(client: &Client) -> RedisResult<Connection> {
     let connection = client.get_connection_with_timeout(CONNECT)?;
     connection.set_read_timeout(Some(ANSWER))?;
     connection.set_write_timeout(Some(ANSWER))?;
-    Ok(Link::One(connection))
+    Ok(connection)
+}
+
+/// The same way to another server of a cluster.
+fn moved(info: &ConnectionInfo, host: &str, port: u16) -> ConnectionInfo {
+    let mut addr = info.addr().clone();
+    if let ConnectionAddr::Tcp(at, number) | ConnectionAddr::TcpTls { host: at, port: number, .. } =
+        &mut addr
+    {
+        *number = port;
+        // A server that does not know its own name means the one that was asked.
+        if !host.is_empty() {
+            host.clone_into(at);
+        }
+    }
+    info.clone().set_addr(addr)
 }
 
 /// Whoever may speak to the Sentinels may speak to what they watch.

@@ -12,12 +12,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use millpond_wire::TensorId;
 use tracing::{info, warn};
 
+use crate::again;
 use crate::answer::{Fields, Place, Refusal};
 use crate::carry::Outcome;
 use crate::command;
 use crate::keys::{self, Keys, Source};
 use crate::said::{Away, Strangers};
-use crate::store::{BATCH, Call, Failed, Got, Lost, Store};
+use crate::store::{BATCH, Call, Failed, Got, Lost, Pushed, Store, Taken};
 use crate::truth::{Status, Tensor, Told, Trouble, Truth};
 
 /// Before something that is away is tried again, at first and at most.
@@ -93,14 +94,12 @@ impl<T: Truth, S: Store> Core<T, S> {
     }
 
     /// Carries out a command, and what waits behind it in the same list.
-    pub fn work(&mut self, source: Source, first: Vec<u8>) -> Result<(), Halt> {
-        let mut batch = vec![first];
+    pub fn work(&mut self, source: Source, first: Taken) -> Result<(), Halt> {
+        let mut batch = first;
         for turn in 1.. {
             // Behind one that came alone there is rarely more: to look for one costs less.
             let at_most = if turn == 1 { 1 } else { BATCH };
-            for raw in batch {
-                self.carry(source, raw)?;
-            }
+            self.carry_all(source, batch)?;
             let take = (turn < TURN).then_some((source, at_most));
             batch = self.flush(take)?;
             if batch.is_empty() {
@@ -113,21 +112,21 @@ impl<T: Truth, S: Store> Core<T, S> {
     /// Carries out what was taken from a list and not answered. Nobody else has any of it: whoever
     /// waits at that list waits for this to end.
     pub fn recover(&mut self, source: Source) -> Result<(), Halt> {
-        let mut before = Vec::new();
+        let mut before = Taken::default();
         loop {
             let Got::Commands(left) = self.one(Call::Waiting(source))? else { return Ok(()) };
             if left.is_empty() {
                 return Ok(());
             }
             if left == before {
-                warn!("{} cannot be taken from the processing list", counted(left.len()));
+                let count = counted(left.commands.len());
+                warn!("{count} cannot be taken from the processing list");
                 return Ok(());
             }
             before.clone_from(&left);
-            info!("{} that a lost connection or bridge left behind", counted(left.len()));
-            for raw in left {
-                self.carry(source, raw)?;
-            }
+            let count = counted(left.commands.len());
+            info!("{count} that a lost connection or bridge left behind");
+            self.carry_all(source, left)?;
             self.flush(None)?;
         }
     }
@@ -140,46 +139,60 @@ impl<T: Truth, S: Store> Core<T, S> {
             if batch.is_empty() {
                 return Ok(());
             }
-            for raw in batch {
-                self.carry(source, raw)?;
-            }
+            self.carry_all(source, batch)?;
             self.flush(None)?;
         }
     }
 
-    fn carry(&mut self, source: Source, raw: Vec<u8>) -> Result<(), Halt> {
+    fn carry_all(&mut self, source: Source, taken: Taken) -> Result<(), Halt> {
+        if taken.removed > 0 {
+            self.stranger(&format!(
+                "{} removed unread, {} bytes long; a command has at most {}",
+                millpond_view::units::count(taken.removed, "command"),
+                taken.longest,
+                command::COMMAND_BYTES,
+            ));
+        }
+        taken.commands.into_iter().try_for_each(|pushed| self.carry(source, pushed))
+    }
+
+    fn carry(&mut self, source: Source, Pushed { raw, gave }: Pushed) -> Result<(), Halt> {
         let parsed = command::parse(&raw);
         let reply = parsed.envelope.reply.clone();
         let wrong_reply = reply.as_deref().is_some_and(|key| !self.keys.is_reply(key));
         let op = parsed.command.as_ref().ok().map(|command| command.op.word());
-        let outcome = match parsed.command {
+        let write = |outcome| crate::answer::write(&parsed.envelope, op, outcome);
+        let said = match parsed.command {
             Ok(_) if wrong_reply => {
                 let wanted = self.keys.reply_prefix();
                 self.stranger(&format!("a command wants its answer elsewhere than in {wanted}"));
                 None
             }
-            Ok(command) => match self.carry_out(&command)? {
+            Ok(command) => match self.carry_out(&command, gave.as_deref())? {
                 Outcome::Forward(node) => {
                     self.decided.push(Call::Forward { source, raw, node });
                     return Ok(());
                 }
-                Outcome::Given(given) => Some(given),
+                Outcome::Said(answer) => Some((answer, None)),
+                Outcome::Given(given) => {
+                    let answer = write(&given);
+                    let memory = again::memory(&command.op, &given, &answer);
+                    Some((answer, memory.filter(|_| parsed.envelope.id.is_some())))
+                }
             },
             Err(refusal) => {
                 self.stranger(&refusal.message);
-                Some(Err(refusal))
+                Some((write(&Err(refusal)), None))
             }
         };
-        let reply = reply
-            .filter(|_| !wrong_reply)
-            .zip(outcome)
-            .map(|(key, outcome)| (key, crate::answer::write(&parsed.envelope, op, &outcome)));
-        self.decided.push(Call::Answer { source, raw, reply });
+        let (answer, gave) = said.unzip();
+        let reply = reply.filter(|_| !wrong_reply).zip(answer);
+        self.decided.push(Call::Answer { source, raw, reply, gave: gave.flatten() });
         Ok(())
     }
 
     /// Says what strangers did wrong, so often that it is of use and no more.
-    fn stranger(&mut self, what: &str) {
+    pub fn stranger(&mut self, what: &str) {
         if let Some(more) = self.strangers.is_news(Instant::now()) {
             let what = millpond_console::shown::printable(what).into_owned();
             let what: String = what.chars().take(400).collect();
@@ -368,7 +381,7 @@ impl<T: Truth, S: Store> Core<T, S> {
         if !keys::is_node(node) {
             return Ok(false);
         }
-        Ok(matches!(self.one(Call::Heartbeat(node.to_owned()))?, Got::Text(Some(_))))
+        Ok(self.one(Call::Heartbeat(node.to_owned()))? == Got::Is(true))
     }
 }
 

@@ -9,7 +9,7 @@ use millpond_wire::{
 
 use crate::answer::{Code, FIELDS, Fields, Place, Refusal};
 use crate::keys::Source;
-use crate::store::{Call, Failed, Got, Gotten, Lost, Store};
+use crate::store::{Call, Failed, Got, Gotten, Lost, Owner, Pushed, Store, Taken};
 use crate::truth::{Gpu, Opened, Status, Tensor, Told, Trouble, Truth, Wanted};
 
 pub fn gpu(index: u8) -> GpuUuid {
@@ -182,6 +182,10 @@ pub struct FakeStore {
     pub replies: Vec<(String, String)>,
     pub forwarded: Vec<(String, Vec<u8>)>,
     pub servers: Vec<String>,
+    /// What commands gave.
+    pub memory: BTreeMap<Vec<u8>, String>,
+    /// Keys of other applications, by the name of a tensor.
+    pub foreign: BTreeSet<String>,
     /// Lists of calls that are carried out and not answered.
     pub lose: u32,
     /// Writes that a full server refuses.
@@ -206,6 +210,20 @@ impl FakeStore {
         self.hashes.get(name)?.get(field).map(String::as_str)
     }
 
+    fn owner(&self, name: &str) -> Owner {
+        match self.field(name, "node") {
+            _ if self.foreign.contains(name) => Owner::Foreign,
+            Some(node) => Owner::Node(node.to_owned()),
+            None => Owner::Nobody,
+        }
+    }
+
+    fn taken(&self, commands: Vec<Vec<u8>>) -> Got {
+        let pushed = |raw: Vec<u8>| Pushed { gave: self.memory.get(&raw).cloned(), raw };
+        let commands = commands.into_iter().map(pushed).collect();
+        Got::Commands(Taken { commands, ..Taken::default() })
+    }
+
     fn one(&mut self, call: &Call) -> Result<Got, Failed> {
         let writes = matches!(call, Call::Project { .. } | Call::Answer { reply: Some(_), .. });
         if writes && self.full > 0 {
@@ -213,16 +231,14 @@ impl FakeStore {
             return Err(Failed::Later("OOM full".into()));
         }
         Ok(match call.clone() {
-            Call::Project { name, fields, force } => {
-                let owner = self.field(&name, "node").map(str::to_owned);
-                match owner.filter(|owner| *owner != self.node && !force) {
-                    Some(owner) => Got::Text(Some(owner)),
-                    None => {
-                        self.hashes.insert(name, hash(&fields));
-                        Got::Text(None)
-                    }
+            Call::Project { name, fields, force } => match self.owner(&name) {
+                Owner::Foreign => Got::Owner(Owner::Foreign),
+                Owner::Node(node) if node != self.node && !force => Got::Owner(Owner::Node(node)),
+                _ => {
+                    self.hashes.insert(name, hash(&fields));
+                    Got::Owner(Owner::Nobody)
                 }
-            }
+            },
             Call::Remove { name, node } => {
                 if self.field(&name, "node") == Some(&node) {
                     self.hashes.remove(&name);
@@ -238,26 +254,28 @@ impl FakeStore {
                 index.retain(|name| !names.contains(name));
                 Got::Nothing
             }
-            Call::Answer { raw, reply, .. } => {
+            Call::Answer { raw, reply, gave, .. } => {
                 self.replies.extend(reply);
                 self.acknowledge(&raw);
-                Got::Nothing
+                self.memory.extend(gave.map(|gave| (raw, gave)));
+                Got::Is(true)
             }
             Call::Forward { raw, node, .. } => {
                 self.acknowledge(&raw);
                 self.forwarded.push((node, raw));
                 Got::Nothing
             }
-            Call::Take { source: Source::Own, .. } => Got::Commands(Vec::new()),
+            Call::Take { source: Source::Own, .. } => Got::Commands(Taken::default()),
             Call::Take { at_most, .. } => {
                 let count = at_most.min(self.commands.len());
                 let taken: Vec<_> = self.commands.drain(..count).collect();
                 self.processing.extend(taken.iter().cloned());
-                Got::Commands(taken)
+                self.taken(taken)
             }
-            Call::Waiting(_) => Got::Commands(self.processing.iter().cloned().collect()),
-            Call::Owner(name) => Got::Text(self.field(&name, "node").map(str::to_owned)),
-            Call::Heartbeat(node) => Got::Text(self.beats.contains(&node).then(|| "1".into())),
+            Call::Waiting(_) => self.taken(self.processing.iter().cloned().collect()),
+            Call::Owner(name) => Got::Owner(self.owner(&name)),
+            Call::Heartbeat(node) => Got::Is(self.beats.contains(&node)),
+            Call::Fields(name) if self.foreign.contains(&name) => Got::Owner(Owner::Foreign),
             Call::Fields(name) => {
                 let value = |field: &&str| Some(self.field(&name, field)?.as_bytes().to_vec());
                 Got::Values(FIELDS.iter().map(value).collect())
@@ -266,11 +284,11 @@ impl FakeStore {
                 Got::Page(0, self.index.get(&node).into_iter().flatten().cloned().collect())
             }
             Call::Servers => Got::Names(self.servers.clone()),
-            Call::Nodes => Got::Names(self.nodes.iter().cloned().collect()),
-            Call::Node(_) => Got::Pairs(Vec::new()),
+            Call::Nodes { .. } => Got::Page(0, self.nodes.iter().cloned().collect()),
+            Call::Node(..) => Got::Values(Vec::new()),
             Call::Register(_) => {
                 self.beats.insert(self.node.clone());
-                Got::Added(self.nodes.insert(self.node.clone()))
+                Got::Is(self.nodes.insert(self.node.clone()))
             }
             Call::Unregister(node) => {
                 self.nodes.remove(&node);

@@ -5,13 +5,13 @@ use tracing::{info, warn};
 use crate::answer::Fields;
 use crate::core::{Core, Halt, PAUSE, Write};
 use crate::keys::Source;
-use crate::store::{Call, Failed, Got, Lost, Store};
+use crate::store::{Call, Failed, Got, Lost, Owner, Store, Taken};
 use crate::truth::Truth;
 
 impl<T: Truth, S: Store> Core<T, S> {
     /// Writes all that was decided, and takes more commands with the same round trip.
-    pub fn flush(&mut self, take: Option<(Source, usize)>) -> Result<Vec<Vec<u8>>, Halt> {
-        let (mut taken, mut take, mut pause) = (Vec::new(), take, PAUSE);
+    pub fn flush(&mut self, take: Option<(Source, usize)>) -> Result<Taken, Halt> {
+        let (mut taken, mut take, mut pause) = (Taken::default(), take, PAUSE);
         loop {
             let writes: Vec<(String, Write)> =
                 std::mem::take(&mut self.writes).into_iter().collect();
@@ -46,14 +46,19 @@ impl<T: Truth, S: Store> Core<T, S> {
                 self.written(name, write, parts, &mut why)?;
             }
             for decided in decided {
-                if let Some(Err(Failed::Later(later))) = gotten.next() {
-                    why = Some(later);
-                    self.decided.push(decided);
+                match gotten.next() {
+                    Some(Err(Failed::Later(later))) => {
+                        why = Some(later);
+                        self.decided.push(decided);
+                    }
+                    Some(Err(Failed::Never(never))) => self.cannot_be_said(decided, &never),
+                    Some(Ok(Got::Is(false))) => self.not_written(&decided),
+                    _ => {}
                 }
             }
             match gotten.next() {
                 Some(Ok(Got::Commands(more))) => {
-                    taken.extend(more);
+                    taken = more;
                     take = None;
                 }
                 Some(Err(Failed::Later(later))) => why = Some(later),
@@ -82,6 +87,24 @@ impl<T: Truth, S: Store> Core<T, S> {
         }
     }
 
+    /// A command that was not ended must be: otherwise it is carried out again and again.
+    fn cannot_be_said(&mut self, decided: Call, why: &str) {
+        let why = millpond_console::shown::printable(why).into_owned();
+        warn!("an answer cannot be given: {why}");
+        let (source, raw, gave) = match decided {
+            Call::Answer { source, raw, reply: Some(_), gave } => (source, raw, gave),
+            Call::Forward { source, raw, .. } => (source, raw, None),
+            _ => return,
+        };
+        self.decided.push(Call::Answer { source, raw, reply: None, gave });
+    }
+
+    fn not_written(&mut self, decided: &Call) {
+        if let Call::Answer { reply: Some((key, _)), .. } = decided {
+            self.stranger(&format!("key '{key}' is not a list of answers: it stays as it is"));
+        }
+    }
+
     /// Looks at what became of a write.
     fn written(
         &mut self,
@@ -101,7 +124,12 @@ impl<T: Truth, S: Store> Core<T, S> {
                     let never = millpond_console::shown::printable(&never).into_owned();
                     warn!("the hash of '{name}' cannot be written: {never}");
                 }
-                Ok(Got::Text(Some(owner))) => {
+                Ok(Got::Owner(Owner::Foreign)) => {
+                    let foreign = self.foreign(&name);
+                    self.stranger(&foreign.message);
+                    return Ok(());
+                }
+                Ok(Got::Owner(Owner::Node(owner))) => {
                     if let Write::Show(fields) = write {
                         self.claim(&name, fields, &owner)?;
                     }

@@ -83,6 +83,11 @@ impl Keys {
         format!("{{{}tensor:cmd}}:processing:{}{own}", self.prefix, self.node)
     }
 
+    /// What keys begin with that remember what commands gave. Any node may take the repeat.
+    pub fn memory(&self) -> String {
+        format!("{{{}tensor:cmd}}:done:", self.prefix)
+    }
+
     /// The hash of a tensor.
     pub fn tensor(&self, name: &str) -> String {
         format!("{}tensor:{name}", self.prefix)

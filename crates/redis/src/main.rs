@@ -9,6 +9,7 @@
 //! for asynchronous work, because one thread carries out and four wait; and leases taken on behalf of
 //! others, because they would end with this process.
 
+mod again;
 mod answer;
 mod bridge;
 mod carry;
@@ -19,6 +20,7 @@ mod core;
 mod fake;
 mod flush;
 mod keys;
+mod make;
 mod nodes;
 mod pond;
 mod repair;
@@ -28,6 +30,7 @@ mod server;
 mod store;
 mod truth;
 mod view;
+mod wait;
 mod waiters;
 
 use std::ffi::OsString;

@@ -110,24 +110,30 @@ pub fn register(
         ("epoch", status.epoch.to_string()),
         ("pond", status.pond.clone()),
     ];
-    Ok(one(store, Call::Register(fields))? == Got::Added(true))
+    Ok(one(store, Call::Register(fields))? == Got::Is(true))
 }
 
 /// Takes away every node that gives no sign of life.
 pub fn sweep_all(store: &mut impl Store, keys: &Keys) -> Result<(), Lost> {
-    let Got::Names(nodes) = one(store, Call::Nodes)? else { return Ok(()) };
-    for node in nodes.into_iter().filter(|node| node != keys.node()) {
-        if !crate::keys::is_node(&node) {
-            one(store, Call::Unregister(node))?;
-        } else if !lives(store, &node)? {
-            sweep(store, &node)?;
+    let mut cursor = 0;
+    loop {
+        let Got::Page(next, nodes) = one(store, Call::Nodes { cursor })? else { return Ok(()) };
+        for node in nodes.into_iter().filter(|node| node != keys.node()) {
+            if !crate::keys::is_node(&node) {
+                one(store, Call::Unregister(node))?;
+            } else if !lives(store, &node)? {
+                sweep(store, &node)?;
+            }
+        }
+        cursor = next;
+        if cursor == 0 {
+            return Ok(());
         }
     }
-    Ok(())
 }
 
 fn lives(store: &mut impl Store, node: &str) -> Result<bool, Lost> {
-    Ok(matches!(one(store, Call::Heartbeat(node.to_owned()))?, Got::Text(Some(_))))
+    Ok(one(store, Call::Heartbeat(node.to_owned()))? == Got::Is(true))
 }
 
 /// Takes away a dead node's hashes, some at a time. It may come back meanwhile.

@@ -24,7 +24,7 @@ const CHUNK: usize = 256;
 pub struct Repaired {
     pub written: usize,
     pub removed: usize,
-    /// Names whose hash is a living node's.
+    /// Names whose key is a living node's, or another application's.
     pub others: usize,
 }
 
@@ -65,7 +65,7 @@ impl<T: Truth, S: Store> Core<T, S> {
             for (tensor, got) in chunk.iter().zip(gotten) {
                 let Some(name) = tensor.name.clone() else { continue };
                 let fields = self.fields(tensor)?;
-                match self.differs(&fields, got, &mut lives)? {
+                match self.differs(&name, &fields, got, &mut lives)? {
                     Differs::No => {}
                     Differs::Yes => {
                         done.written += 1;
@@ -109,12 +109,20 @@ impl<T: Truth, S: Store> Core<T, S> {
 
     fn differs(
         &mut self,
+        name: &str,
         fields: &Fields,
         got: Result<Got, Failed>,
         lives: &mut BTreeMap<String, bool>,
     ) -> Result<Differs, Halt> {
-        // Something that is no hash is written over.
-        let Ok(Got::Values(values)) = got else { return Ok(Differs::Yes) };
+        let values = match got {
+            Ok(Got::Values(values)) => values,
+            Ok(Got::Owner(_)) => {
+                let foreign = self.foreign(name);
+                self.stranger(&foreign.message);
+                return Ok(Differs::Foreign);
+            }
+            _ => return Ok(Differs::Yes),
+        };
         if fields.is_shown_by(&values) {
             return Ok(Differs::No);
         }
@@ -239,7 +247,7 @@ fn is_absence(refusal: &Refusal) -> bool {
 enum Differs {
     No,
     Yes,
-    /// A living node's.
+    /// A living node's, or another application's.
     Foreign,
     /// A node's that does not live, or that never was.
     Abandoned,

@@ -3,20 +3,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::{Cmd, FromRedisValue, RedisResult, Script, Value};
+use redis::{Cmd, FromRedisValue, RedisResult, Value};
 
 use crate::answer::FIELDS;
-use crate::connect::{BLOCK, Link, Way};
-use crate::keys::{Keys, Source};
-use crate::scripts::Scripts;
-use crate::store::{BATCH, Call, Failed, Got, Gotten, Lost, Store};
+use crate::connect::{Link, Way};
+use crate::keys::{Keys, NODE_BYTES};
+use crate::scripts::{self, Scripts, call as script};
+use crate::store::{Call, Failed, Got, Gotten, Lost, Owner, Store};
 
-/// After so many bytes no more commands are taken at once: large ones are read one by one.
-const BATCH_BYTES: usize = 1 << 20;
 /// How long a node lives without a sign of it.
 const HEARTBEAT_MS: u64 = 10_000;
 /// Names of an index at once.
 const PAGE: usize = 500;
+/// No field that a bridge wrote is longer, and no name. Whatever is stays in the server.
+const FIELD_BYTES: usize = 1024;
+const NAME_BYTES: usize = 512;
+/// The same of a node's hash, which has all its GPUs.
+const RECORD_BYTES: usize = 64 * 1024;
 /// What the server says where the same call succeeds later, or once somebody has changed a setting.
 const LATER: [&str; 13] = [
     "OOM",
@@ -49,21 +52,6 @@ impl Server {
     /// Nothing is connected before [`Store::reconnect`].
     pub fn new(way: Arc<Way>, keys: Arc<Keys>, reply_ttl: Duration) -> Self {
         Self { way, keys, scripts: Scripts::new(), reply_ttl, link: None }
-    }
-
-    /// Waits for a command and moves it to the processing list. None after a while without any.
-    pub fn wait(&mut self, source: Source) -> Result<Option<Vec<u8>>, Lost> {
-        let mut command = redis::cmd("BLMOVE");
-        command.arg(self.keys.commands(source)).arg(self.keys.processing(source));
-        command.arg("RIGHT").arg("LEFT").arg(BLOCK.as_secs());
-        let Some(link) = &mut self.link else { return Err(Lost("not connected".to_owned())) };
-        let taken = command.query::<Option<Vec<u8>>>(link.as_connection());
-        taken.map_err(|error| self.lost(&error))
-    }
-
-    /// Gives the connection up: its next answer may be one that nobody waits for any more.
-    pub fn disconnect(&mut self) {
-        self.link = None;
     }
 
     fn lost(&mut self, error: &redis::RedisError) -> Lost {
@@ -104,23 +92,28 @@ impl Server {
                 sweep.arg(names);
                 vec![sweep]
             }
-            Call::Answer { source, raw, reply } => {
+            Call::Answer { source, raw, reply, gave } => {
                 let processing = keys.processing(*source);
+                let end = |script: &mut Cmd| {
+                    let gave = gave.as_deref().unwrap_or_default();
+                    script.arg(keys.memory()).arg(raw).arg(gave).arg(ttl);
+                };
                 let acknowledge = |processing| {
                     let mut acknowledge = script(&scripts.acknowledge, &[processing]);
-                    acknowledge.arg(raw);
+                    end(&mut acknowledge);
                     acknowledge
                 };
                 match reply {
                     None => vec![acknowledge(processing)],
                     Some((key, body)) if self.way.is_cluster() => {
                         let mut reply = script(&scripts.reply, std::slice::from_ref(key));
-                        reply.arg(body).arg(ttl);
+                        reply.arg(ttl).arg(body);
                         vec![reply, acknowledge(processing)]
                     }
                     Some((key, body)) => {
                         let mut answer = script(&scripts.answer, &[key.clone(), processing]);
-                        answer.arg(body).arg(ttl).arg(raw);
+                        end(&mut answer);
+                        answer.arg(body);
                         vec![answer]
                     }
                 }
@@ -131,41 +124,31 @@ impl Server {
                 forward.arg(raw);
                 vec![forward]
             }
-            Call::Take { source, at_most: 1 } => {
-                let mut take = command("LMOVE", keys.commands(*source));
-                take.arg(keys.processing(*source)).arg("RIGHT").arg("LEFT");
-                vec![take]
-            }
-            Call::Take { source, at_most } => {
-                let both = [keys.commands(*source), keys.processing(*source)];
-                let mut take = script(&scripts.take, &both);
-                take.arg(*at_most).arg(BATCH_BYTES);
-                vec![take]
-            }
-            Call::Waiting(source) => {
-                let mut waiting = script(&scripts.waiting, &[keys.processing(*source)]);
-                waiting.arg(BATCH).arg(BATCH_BYTES);
-                vec![waiting]
-            }
-            Call::Owner(name) => {
-                let mut get = command("HGET", keys.tensor(name));
-                get.arg("node");
-                vec![get]
-            }
-            Call::Heartbeat(node) => vec![command("GET", keys.heartbeat(node))],
+            Call::Take { source, at_most } => vec![scripts.take_some(keys, *source, *at_most)],
+            Call::Waiting(source) => vec![scripts.waiting(keys, *source)],
+            Call::Owner(name) => vec![script(&scripts.owner, &[keys.tensor(name)])],
+            Call::Heartbeat(node) => vec![command("EXISTS", keys.heartbeat(node))],
             Call::Fields(name) => {
-                let mut get = command("HMGET", keys.tensor(name));
-                get.arg(&FIELDS[..]);
+                let mut get = script(&scripts.fields, &[keys.tensor(name)]);
+                get.arg(FIELD_BYTES).arg(&FIELDS[..]);
                 vec![get]
             }
             Call::Names { node, cursor } => {
-                let mut scan = command("SSCAN", keys.index(node));
-                scan.arg(*cursor).arg("COUNT").arg(PAGE);
+                let mut scan = script(&scripts.names, &[keys.index(node)]);
+                scan.arg(*cursor).arg(PAGE).arg(NAME_BYTES);
                 vec![scan]
             }
             Call::Servers => vec![command("INFO", "server".to_owned())],
-            Call::Nodes => vec![command("SMEMBERS", keys.nodes())],
-            Call::Node(node) => vec![command("HGETALL", keys.node_hash(node))],
+            Call::Nodes { cursor } => {
+                let mut scan = script(&scripts.names, &[keys.nodes()]);
+                scan.arg(*cursor).arg(PAGE).arg(NODE_BYTES);
+                vec![scan]
+            }
+            Call::Node(node, fields) => {
+                let mut get = script(&scripts.record, &[keys.node_hash(node)]);
+                get.arg(RECORD_BYTES).arg(*fields);
+                vec![get]
+            }
             Call::Register(fields) => {
                 let mut add = command("SADD", keys.nodes());
                 add.arg(keys.node());
@@ -193,7 +176,7 @@ impl Server {
             Call::Register(_) => {
                 vec![(keys.nodes(), "set"), (keys.node_hash(keys.node()), "hash")]
             }
-            Call::Nodes => vec![(keys.nodes(), "set")],
+            Call::Nodes { .. } => vec![(keys.nodes(), "set")],
             Call::Index(_) => vec![(keys.index(keys.node()), "set")],
             Call::Forget { node, .. } | Call::Names { node, .. } => {
                 vec![(keys.index(node), "set")]
@@ -284,13 +267,7 @@ impl Store for Server {
     }
 }
 
-fn script(script: &Script, keys: &[String]) -> Cmd {
-    let mut command = redis::cmd("EVALSHA");
-    command.arg(script.get_hash()).arg(keys.len()).arg(keys);
-    command
-}
-
-/// What the last of a call's commands gave, if all of them succeeded.
+/// What a call's command gave, or the one of several that says something, if all of them succeeded.
 fn got(call: &Call, mut values: Vec<Value>) -> Result<Got, Failed> {
     for value in &values {
         if let Value::ServerError(error) = value {
@@ -299,7 +276,10 @@ fn got(call: &Call, mut values: Vec<Value>) -> Result<Got, Failed> {
             return Err(if later { Failed::Later(why) } else { Failed::Never(why) });
         }
     }
-    let value = values.pop().unwrap_or(Value::Nil);
+    // In a cluster the acknowledgement comes behind the answer.
+    let says =
+        if matches!(call, Call::Answer { .. }) { values.drain(..).next() } else { values.pop() };
+    let value = says.unwrap_or(Value::Nil);
     read(call, value).map_err(|error| Failed::Never(error.to_string()))
 }
 
@@ -307,24 +287,24 @@ fn read(call: &Call, value: Value) -> RedisResult<Got> {
     fn of<T: FromRedisValue>(value: Value) -> RedisResult<T> {
         redis::from_redis_value(value).map_err(Into::into)
     }
-    let text = |value| of::<Option<Vec<u8>>>(value).map(|bytes| bytes.map(lossy));
     Ok(match call {
-        Call::Project { .. } | Call::Owner(_) | Call::Heartbeat(_) => Got::Text(text(value)?),
-        Call::Take { at_most: 1, .. } => {
-            Got::Commands(of::<Option<Vec<u8>>>(value)?.into_iter().collect())
+        Call::Project { .. } | Call::Owner(_) => {
+            Got::Owner(match of::<Option<Vec<u8>>>(value)?.map(lossy) {
+                None => Owner::Nobody,
+                Some(node) if node.is_empty() => Owner::Foreign,
+                Some(node) => Owner::Node(node),
+            })
         }
-        Call::Take { .. } | Call::Waiting(_) => Got::Commands(of(value)?),
-        Call::Fields(_) => Got::Values(of(value)?),
-        Call::Names { .. } => {
+        Call::Take { .. } | Call::Waiting(_) => Got::Commands(scripts::taken(value)?),
+        Call::Fields(_) if matches!(value, Value::BulkString(_)) => Got::Owner(Owner::Foreign),
+        Call::Fields(_) | Call::Node(..) => Got::Values(of(value)?),
+        Call::Names { .. } | Call::Nodes { .. } => {
             let (cursor, names): (u64, Vec<Vec<u8>>) = of(value)?;
             Got::Page(cursor, names.into_iter().map(lossy).collect())
         }
         Call::Servers => Got::Names(run_ids(&value)),
-        Call::Register(_) => Got::Added(of::<u64>(value)? > 0),
-        Call::Nodes => Got::Names(of::<Vec<Vec<u8>>>(value)?.into_iter().map(lossy).collect()),
-        Call::Node(_) => {
-            let pairs: Vec<(Vec<u8>, Vec<u8>)> = of(value)?;
-            Got::Pairs(pairs.into_iter().map(|(key, value)| (lossy(key), lossy(value))).collect())
+        Call::Answer { .. } | Call::Heartbeat(_) | Call::Register(_) => {
+            Got::Is(of::<u64>(value)? > 0)
         }
         _ => Got::Nothing,
     })

@@ -9,14 +9,46 @@ use crate::keys::Source;
 /// How many commands are carried out before the first of them is answered.
 pub const BATCH: usize = 64;
 
+/// A command as it lay in a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pushed {
+    pub raw: Vec<u8>,
+    /// What it gave when the same bytes were carried out before: see [`Call::Answer`].
+    pub gave: Option<String>,
+}
+
+/// Commands from a list, and those that were removed there because of their length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Taken {
+    pub commands: Vec<Pushed>,
+    pub removed: u64,
+    /// The length of the longest of those.
+    pub longest: u64,
+}
+
+impl Taken {
+    pub fn is_empty(&self) -> bool {
+        self.commands.is_empty() && self.removed == 0
+    }
+}
+
+/// Whose the key of a tensor is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Owner {
+    Nobody,
+    Node(String),
+    /// Another application's: no bridge wrote it, so none changes it.
+    Foreign,
+}
+
 /// One call.
 #[derive(Clone, Debug)]
 pub enum Call {
-    /// Writes a tensor's hash. [`Got::Text`] is the node whose hash it is instead.
+    /// Writes a tensor's hash. [`Got::Owner`]: nobody else's once it is written.
     Project {
         name: String,
         fields: Fields,
-        /// Whoever else's it is.
+        /// Also that of another node.
         force: bool,
     },
     /// Takes a hash away if it is that node's.
@@ -25,29 +57,31 @@ pub enum Call {
     Index(Vec<String>),
     /// Takes names from a node's index.
     Forget { names: Vec<String>, node: String },
-    /// Answers a command, if it wants an answer, and takes it from the processing list.
-    Answer { source: Source, raw: Vec<u8>, reply: Option<(String, String)> },
+    /// Answers a command, if it wants an answer, and takes it from the processing list. What it gave is
+    /// remembered for as long as its answer waits. [`Got::Is`]: the answer could be written.
+    Answer { source: Source, raw: Vec<u8>, reply: Option<(String, String)>, gave: Option<String> },
     /// Hands a command to another node.
     Forward { source: Source, raw: Vec<u8>, node: String },
     /// Takes more commands. [`Got::Commands`].
     Take { source: Source, at_most: usize },
     /// Commands that were taken and not answered. [`Got::Commands`].
     Waiting(Source),
-    /// Whose hash it is. [`Got::Text`].
+    /// Whose hash it is. [`Got::Owner`].
     Owner(String),
-    /// Whether a node lives: [`Got::Text`] is some text.
+    /// Whether a node lives. [`Got::Is`].
     Heartbeat(String),
-    /// All fields of a hash, in the order of [`FIELDS`](crate::answer::FIELDS). [`Got::Values`].
+    /// All fields of a hash, in the order of [`FIELDS`](crate::answer::FIELDS). [`Got::Values`], or
+    /// [`Got::Owner`] where it is foreign.
     Fields(String),
     /// Some names of a node's index. [`Got::Page`].
     Names { node: String, cursor: u64 },
     /// Which servers answer, each start of one apart: [`Got::Names`].
     Servers,
-    /// All nodes. [`Got::Names`].
-    Nodes,
-    /// The hash of a node. [`Got::Pairs`].
-    Node(String),
-    /// Says that this node lives, with its hash. [`Got::Added`]: nobody knew that it did.
+    /// Some nodes. [`Got::Page`].
+    Nodes { cursor: u64 },
+    /// Fields of the hash of a node. [`Got::Values`].
+    Node(String, &'static [&'static str]),
+    /// Says that this node lives, with its hash. [`Got::Is`]: nobody knew that it did.
     Register(Vec<(&'static str, String)>),
     /// Takes a dead node away.
     Unregister(String),
@@ -57,13 +91,12 @@ pub enum Call {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Got {
     Nothing,
-    Text(Option<String>),
-    Added(bool),
+    Is(bool),
+    Owner(Owner),
     Values(Vec<Option<Vec<u8>>>),
-    Commands(Vec<Vec<u8>>),
+    Commands(Taken),
     Page(u64, Vec<String>),
     Names(Vec<String>),
-    Pairs(Vec<(String, String)>),
 }
 
 /// Why one call failed.

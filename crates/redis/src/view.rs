@@ -9,6 +9,7 @@ use millpond_wire::ErrorKind;
 use serde_json::{Map, Value, json};
 
 use crate::answer::{FIELDS, HANDLE};
+use crate::keys;
 use crate::store::{Call, Got, Lost, Store, one};
 
 /// Fields that are numbers in JSON.
@@ -16,6 +17,10 @@ const NUMBERS: [&str; 8] =
     ["device", "bytes", "owner_pid", "refcount", "ctime", "mtime", "epoch", "offset"];
 /// More than a pond is made for.
 const ALL: usize = 10_000_000;
+/// More than share one Redis.
+const NODES: usize = 10_000;
+/// What is shown of a node.
+const OF_NODE: [&str; 7] = ["version", "pid", "started_at", "gpus", "tensors", "epoch", "pond"];
 
 /// Tensors of some nodes as Redis has them, without their handles, in the order of nodes and names.
 pub fn tensors(
@@ -51,9 +56,17 @@ pub fn tensors(
 }
 
 fn nodes(store: &mut impl Store) -> Result<Vec<String>, Lost> {
-    let Got::Names(mut nodes) = one(store, Call::Nodes)? else { return Ok(Vec::new()) };
-    nodes.sort_unstable();
-    Ok(nodes)
+    let (mut found, mut cursor) = (Vec::new(), 0);
+    while let Got::Page(next, names) = one(store, Call::Nodes { cursor })? {
+        found.extend(names.into_iter().filter(|name| keys::is_node(name)));
+        cursor = next;
+        if cursor == 0 || found.len() >= NODES {
+            break;
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
 }
 
 /// A hash as JSON; nothing where there is none.
@@ -125,17 +138,17 @@ pub fn list_nodes(store: &mut impl Store, printer: &Printer) -> Outcome {
     let mut found = Vec::new();
     for node in nodes(store).map_err(lost)? {
         let alive = one(store, Call::Heartbeat(node.clone())).map_err(lost)?;
-        let Got::Pairs(pairs) = one(store, Call::Node(node.clone())).map_err(lost)? else {
-            continue;
-        };
+        let record = Call::Node(node.clone(), &OF_NODE);
+        let Got::Values(values) = one(store, record).map_err(lost)? else { continue };
         let text = |wanted: &str| {
-            let pair = pairs.iter().find(|(field, _)| field == wanted);
-            pair.map(|(_, value)| value.clone()).unwrap_or_default()
+            let place = OF_NODE.iter().position(|field| *field == wanted);
+            let value = place.and_then(|place| values.get(place)?.as_deref());
+            String::from_utf8_lossy(value.unwrap_or_default()).into_owned()
         };
         let number = |wanted: &str| text(wanted).parse::<u64>().ok();
         found.push(json!({
             "node": node,
-            "alive": alive != Got::Text(None),
+            "alive": alive == Got::Is(true),
             "version": text("version"),
             "pid": number("pid"),
             "started_at": number("started_at"),

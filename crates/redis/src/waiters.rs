@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use tracing::warn;
 
+use crate::connect::BLOCK;
 use crate::keys::Source;
 use crate::said::Away;
-use crate::server::Server;
-use crate::store::Store;
+use crate::store::Taken;
 use crate::truth::{Happened, Happenings};
+use crate::wait::Bell;
 
 /// Before a Redis or a pond that is away is tried again.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -24,7 +25,7 @@ const NEWS: usize = 4096;
 /// What the core is told.
 #[derive(Debug)]
 pub enum Message {
-    Command(Source, Vec<u8>),
+    Commands(Source, Taken),
     /// A connection was made: what an earlier one took is to be carried out first.
     Connected(Source),
     News,
@@ -75,7 +76,7 @@ fn key(happened: &Happened) -> [u8; 17] {
 
 /// Waits for commands, one at a time: while the core is at one, it takes those behind it itself.
 pub fn commands(
-    server: &mut Server,
+    bell: &mut Bell,
     source: Source,
     inbox: &Sender<Message>,
     resume: &Receiver<()>,
@@ -85,7 +86,7 @@ pub fn commands(
     while !stop.load(Ordering::Relaxed) {
         if !connected {
             // The core says what is wrong with Redis.
-            if server.reconnect().is_err() {
+            if bell.reconnect().is_err() {
                 nap(stop);
                 continue;
             }
@@ -94,13 +95,18 @@ pub fn commands(
                 return;
             }
         }
-        match server.wait(source) {
-            Ok(None) => {
+        let begun = Instant::now();
+        match bell.wait(source) {
+            Ok(taken) if taken.is_empty() => {
                 failures = 0;
                 away.is_back();
+                // A server that refuses the wait alone must not be asked without a pause.
+                if begun.elapsed() < BLOCK / 2 {
+                    nap(stop);
+                }
             }
-            Ok(Some(raw)) => {
-                if inbox.send(Message::Command(source, raw)).is_err() || resume.recv().is_err() {
+            Ok(taken) => {
+                if inbox.send(Message::Commands(source, taken)).is_err() || resume.recv().is_err() {
                     return;
                 }
             }
@@ -112,7 +118,6 @@ pub fn commands(
                     warn!("no commands come: {}", millpond_console::shown::printable(&why));
                 }
                 connected = false;
-                server.disconnect();
                 nap(stop);
             }
         }

@@ -19,14 +19,14 @@ fn the_seeds_commands_are_understood() {
     assert_eq!(parsed.envelope.reply.as_deref(), Some("tensor:reply:42"));
     let shape = Shape::new([2, 3]).unwrap();
     let (name, dtype) = ("X".to_owned(), Dtype::F32);
-    assert_eq!(parsed.command.unwrap().op, Op::Create { name, dtype, shape, device: 0 });
+    assert_eq!(parsed.command.unwrap().op, Op::Create { name, dtype, shape, device: 0, pid: None });
     assert_eq!(
         op(r#"{"op":"get","name":"X","pid":7}"#),
-        Op::Get { name: "X".into(), pid: Some(7), device: None }
+        Op::Get { name: "X".into(), pid: Some(7), device: None, dtype: None, shape: None }
     );
     assert_eq!(
         op(r#"{"op":"clone","src":"X","dst":"Y","device":1}"#),
-        Op::Clone { from: "X".into(), to: "Y".into(), device: 1 }
+        Op::Clone { from: "X".into(), to: "Y".into(), device: 1, pid: None }
     );
     assert_eq!(op(r#"{"op":"list"}"#), Op::List { prefix: String::new() });
     for dtype in ["f16", "bf16", "f64", "i8", "u8", "i16", "i32", "i64", "bool", "float32"] {

@@ -4,6 +4,10 @@ use super::*;
 use crate::fake::{FakeStore, FakeTruth, a_tensor};
 use crate::truth::Happened;
 
+fn one(raw: Vec<u8>) -> Taken {
+    Taken { commands: vec![Pushed { raw, gave: None }], ..Taken::default() }
+}
+
 fn core() -> Core<FakeTruth, FakeStore> {
     let keys = Arc::new(Keys::new("", "n1").unwrap());
     let mut core = Core::new(FakeTruth::new(), FakeStore::new("n1"), keys, Arc::default(), true);
@@ -64,6 +68,38 @@ fn a_repeat_with_an_id_changes_nothing() {
 }
 
 #[test]
+fn a_repeat_that_the_pond_has_forgotten_changes_nothing() {
+    let mut core = core();
+    let (get, delete) = (simple("get", 2), simple("delete", 3));
+    let first = play(&mut core, &[&create(1), &get, &simple("get", 4), &delete]);
+    core.truth.tokens.clear();
+    let said = play(&mut core, &[&create(1), &get, &delete]);
+    assert_eq!(core.truth.tensors["X"].holds, Some(2));
+    assert_eq!(said.iter().map(code).collect::<Vec<_>>(), ["ok"; 3]);
+    assert_eq!(said[2], first[3], "of a delete the same answer");
+    assert_eq!(said[0]["tensor"]["refcount"], 2, "of what gives a tensor the tensor as it is");
+    core.truth.tensors.clear();
+    assert_eq!(code(&play(&mut core, &[&get])[0]), "not_found");
+    let bare = r#"{"op":"get","name":"X","reply":"tensor:reply:r"}"#;
+    core.truth.tensors.insert("X".into(), a_tensor("X", Some(1)));
+    play(&mut core, &[bare, bare]);
+    assert_eq!(core.truth.tensors["X"].holds, Some(3), "without an id nothing is remembered");
+}
+
+#[test]
+fn a_key_of_another_application_is_left_alone() {
+    let mut core = core();
+    core.store.foreign.insert("X".into());
+    let said = &play(&mut core, &[&create(1)])[0];
+    assert_eq!(code(said), "exists");
+    assert!(said["error"]["message"].as_str().unwrap().contains("'tensor:X'"), "{said}");
+    assert!(core.truth.tensors.is_empty() && core.store.hashes.is_empty());
+    core.truth.tensors.insert("X".into(), a_tensor("X", Some(1)));
+    assert_eq!(core.repair().unwrap().others, 1);
+    assert!(core.store.hashes.is_empty());
+}
+
+#[test]
 fn what_a_dead_bridge_took_is_carried_out_once() {
     let mut core = core();
     core.truth.tensors.insert("X".into(), a_tensor("X", Some(1)));
@@ -85,7 +121,7 @@ fn a_connection_that_is_lost_repeats_writes_and_no_command() {
     let raw = br#"{"op":"get","name":"X","reply":"tensor:reply:r"}"#.to_vec();
     core.store.processing.push_back(raw.clone());
     core.store.lose = 1;
-    core.work(Source::Any, raw).unwrap();
+    core.work(Source::Any, one(raw)).unwrap();
     assert_eq!(core.truth.tensors["X"].holds, Some(2));
     assert_eq!(core.store.field("X", "refcount"), Some("2"));
     assert!(core.store.processing.is_empty() && core.repair_due);
@@ -100,7 +136,7 @@ fn commands_that_went_with_a_lost_connection_are_found() {
     core.store.commands.push_back(simple("get", 2).into_bytes());
     // The list that answers the first also takes the second, and its answer never comes.
     core.store.lose = 1;
-    core.work(Source::Any, first).unwrap();
+    core.work(Source::Any, one(first)).unwrap();
     assert_eq!(core.truth.tensors["X"].holds, Some(3));
     assert!(core.store.processing.is_empty() && core.store.commands.is_empty());
 }

@@ -1,14 +1,9 @@
--- Shows a tensor: writes its hash, unless the hash is another node's.
--- KEYS[1] the hash. ARGV[1] this node, ARGV[2] '1' to write in any case, then fields and values.
--- Returns the node whose hash it is, or false once it is written.
-local kind = redis.call('TYPE', KEYS[1]).ok
-if kind ~= 'hash' and kind ~= 'none' then
-    redis.call('DEL', KEYS[1])
-elseif kind == 'hash' and ARGV[2] ~= '1' then
-    local node = redis.call('HGET', KEYS[1], 'node')
-    if node and node ~= ARGV[1] then
-        return node
-    end
+-- Shows a tensor: writes its hash, unless the key is another node's or no bridge's.
+-- KEYS[1] the hash. ARGV[1] this node, ARGV[2] '1' to write over another node's, then fields and values.
+-- Returns false once it is written, and otherwise what owner.lua does.
+local node = owner(KEYS[1])
+if node == '' or node and node ~= ARGV[1] and ARGV[2] ~= '1' then
+    return node
 end
 redis.call('HSET', KEYS[1], unpack(ARGV, 3))
 return false

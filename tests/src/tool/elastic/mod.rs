@@ -165,6 +165,7 @@ fn of_cache(error: impl Into<Error>) -> Trouble {
         ElasticError::NeverFits { .. } => "never_fits",
         ElasticError::AfterFreeing { .. } => "after_freeing",
         ElasticError::OverBudget { .. } => "over_budget",
+        ElasticError::OverCap { .. } => "over_cap",
         ElasticError::CardFull { .. } => "card_full",
         ElasticError::OutOfRange { .. } => "out_of_range",
         ElasticError::AlreadyCommitted { .. } => "already_committed",
