@@ -223,7 +223,7 @@ async def readers(url: str, count: str, pondtool: str) -> None:
         reader.close()
 
     # Enough for the buffers of the kernel to be full: who does not read is cut off, and who reads is not.
-    subprocess.run([pondtool, "many", "filler", "1000", "4096"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([pondtool, "many", "0" * 240, "1000", "4096"], check=True, stdout=subprocess.DEVNULL)
     living = crowd[0]
 
     async def churn() -> None:
