@@ -404,6 +404,8 @@ fn a_host_that_stands_still_ends_with_its_pond() {
     worker.finish();
     let pid = hosts(&pond)[0];
     let host = Process::open(pid).unwrap();
+    // The kernel continues what stands still when its parent ends, but not the child of a daemon that is gone.
+    pond.kill_daemon();
     let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::kill_process(pid, Signal::STOP).unwrap();
     assert_eq!(pond.cli(&["stop"]).code, Some(0));
