@@ -4,10 +4,7 @@
 
 use std::fs::File;
 
-use millpond::{GroupLimit, GroupSet};
 use millpond_tests::{Options, TestPond, eventually, eventually_equal};
-
-const UNIT: u64 = 2 << 20;
 
 /// Requests of all users that wait.
 fn waiting(pond: &TestPond) -> u64 {
@@ -23,34 +20,25 @@ fn who_needs_a_gpu_waits_for_the_driver_and_nobody_else_does() {
     let pond = TestPond::prepare(Options::new().under(&format!("{slow} exec \"$0\" \"$@\"")));
     pond.begin();
     eventually("a connection", || pond.connect().ok());
-    let mut worker = pond.worker();
     std::thread::scope(|scope| {
         let cli = |arguments: &'static [&'static str]| {
             let pond = &pond;
             scope.spawn(move || pond.cli(arguments))
         };
-        let limit = Some(GroupLimit::Permille(500));
-        let team = GroupSet { limit, create: true, ..GroupSet::of("team".parse().unwrap()) };
-        let group = scope.spawn(|| pond.connect().unwrap().set_group(team));
-        eventually_equal("the group's change waits", &1, || waiting(&pond));
         let create =
             cli(&["tensor", "create", "x", "--dtype=u8", "--shape=9", "--zero", "--device=0"]);
         let status = cli(&["status", "--json"]);
         let first = scope.spawn(|| pond.connect().unwrap().device_at(0));
-        worker.tell(&format!("cache open team a blocks=4 block={UNIT} handle={UNIT}"));
-        eventually_equal("all of them wait", &5, || waiting(&pond));
+        eventually_equal("all of them wait", &3, || waiting(&pond));
         pond.control().ping().unwrap();
         assert!(pond.control().list("").unwrap().is_empty());
         File::create(&started).unwrap();
-        group.join().unwrap().unwrap();
         let said = create.join().unwrap();
         assert_eq!(said.code, Some(0), "{said:?}");
         let status = status.join().unwrap().json();
         assert_eq!(status["devices"].as_array().unwrap().len(), 1, "{status}");
         assert_eq!(status["driver_ready"], true);
         assert_eq!(first.join().unwrap().unwrap(), pond.status().devices[0].device);
-        worker.answer().unwrap();
     });
-    worker.finish();
     assert_eq!(waiting(&pond), 0);
 }

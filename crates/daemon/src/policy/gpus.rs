@@ -125,17 +125,10 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    /// Whether a request must wait until the driver has reported its GPUs. Of a pond that had a
-    /// daemon before, the journal knows them.
-    pub(super) fn awaits_gpus(&self, body: &RequestBody) -> bool {
-        let is_about_gpus = matches!(
-            body,
-            RequestBody::PondStatus
-                | RequestBody::GroupSet(_)
-                | RequestBody::GroupJoin(_)
-                | RequestBody::CacheOpen(_)
-        );
-        is_about_gpus && !self.draining && !self.has_driver() && self.gpus.devices().is_empty()
+    /// Whether nobody can say yet which GPUs there are. Of a pond that had a daemon before, the journal
+    /// knows them.
+    pub(super) fn awaits_gpus(&self) -> bool {
+        !self.draining && !self.has_driver() && self.gpus.devices().is_empty()
     }
 
     /// Parks a request until the driver has reported its GPUs.

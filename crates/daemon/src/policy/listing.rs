@@ -1,6 +1,8 @@
 //! Readings: what there is.
 
-use millpond_wire::message::{Counters, DeviceInfo, ReplyBody, Status, TensorInfo, TensorState};
+use millpond_wire::message::{
+    Counters, DeviceInfo, ReplyBody, RequestBody, Status, TensorInfo, TensorState,
+};
 use millpond_wire::{ErrorKind, Failure, TensorId};
 
 use super::accounts::Device;
@@ -80,6 +82,9 @@ impl<P: Ports> Pond<P> {
     /// With fresh readings of the card where the driver can give them, but not for ever: a driver
     /// hangs just when somebody asks.
     pub(super) fn status_or_wait(&mut self, ports: &mut P, by: RequestId) -> Answer<P::Fd> {
+        if self.awaits_gpus() {
+            return self.wait_for_gpus(ports, by, RequestBody::PondStatus);
+        }
         if !matches!(self.gpus.driver(), DriverState::Ready(_)) {
             return now(ReplyBody::Status(Box::new(self.status(ports))));
         }

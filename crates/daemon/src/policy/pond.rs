@@ -229,9 +229,6 @@ impl<P: Ports> Pond<P> {
         if !matches!(body, RequestBody::Goodbye | RequestBody::Ping) {
             self.leavers.refuse(client)?;
         }
-        if self.awaits_gpus(&body) {
-            return self.wait_for_gpus(ports, by, body);
-        }
         match body {
             RequestBody::Hello(_) | RequestBody::Ping => done(),
             RequestBody::Claim(claim) => self.claim(ports, client, &claim),

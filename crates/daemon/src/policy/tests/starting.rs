@@ -1,7 +1,7 @@
 //! A pond that has just begun waits for its driver; one that had a daemon before knows its GPUs.
 
-use millpond_wire::message::{CacheOpen, GroupLimit, GroupSet, Status};
-use millpond_wire::{CacheId, ErrorKind, GroupName, TensorName};
+use millpond_wire::ErrorKind;
+use millpond_wire::message::Status;
 
 use super::*;
 
@@ -25,26 +25,6 @@ impl Play {
     }
 }
 
-fn set() -> RequestBody {
-    let team = GroupName::new("team").unwrap();
-    RequestBody::GroupSet(GroupSet { limit: Some(GroupLimit::Permille(500)), ..GroupSet::of(team) })
-}
-
-fn cache() -> RequestBody {
-    RequestBody::CacheOpen(Box::new(CacheOpen {
-        cache: CacheId(uuid::Uuid::from_u128(1)),
-        group: GroupName::new("serving").unwrap(),
-        name: TensorName::new("kv").unwrap(),
-        device: GPU,
-        slot: None,
-        reserved_bytes: 1 << 40,
-        granule_bytes: 2 << 20,
-        segments: 1,
-        min_bytes: 0,
-        weight: 1,
-    }))
-}
-
 fn named_device() -> RequestBody {
     RequestBody::TensorCreate(TensorCreate { device: Some(GPU), ..spec("x", 100) })
 }
@@ -52,14 +32,13 @@ fn named_device() -> RequestBody {
 #[test]
 fn requests_about_gpus_wait_until_the_driver_has_answered() {
     let (mut play, conn) = Play::starting();
-    let waiting = [RequestBody::PondStatus, named_device(), set(), cache()];
+    let waiting = [RequestBody::PondStatus, named_device()];
     let numbers = waiting.map(|body| play.start(conn, body));
     assert_eq!(play.ask(conn, RequestBody::Ping), ReplyBody::Done, "nobody else waits");
     assert!(numbers.iter().all(|number| play.answer(*number).is_none()));
-    assert!(play.world.group_asks.is_empty() && play.world.asked.is_empty());
+    assert!(play.world.asked.is_empty());
     play.driver_ready(1 << 30);
-    assert_eq!(play.world.group_asks.len(), 2, "both go on to the groups");
-    assert_eq!(play.world.asked.len(), 1, "and the create to the driver");
+    assert_eq!(play.world.asked.len(), 1, "the create goes on to the driver");
     play.pond.physical(&mut play.world, &[(GPU, 7)]);
     assert_eq!(play.status(numbers[0]).gpus().unwrap().len(), 1);
 }
@@ -81,16 +60,14 @@ fn after_the_driver_failed_creates_are_refused_and_a_status_says_why() {
 #[test]
 fn a_request_that_has_waited_long_enough_is_told_that_the_driver_is_starting() {
     let (mut play, conn) = Play::starting();
-    let [create, set, status] =
-        [named_device(), set(), RequestBody::PondStatus].map(|body| play.start(conn, body));
+    let [create, status] =
+        [named_device(), RequestBody::PondStatus].map(|body| play.start(conn, body));
     play.later(BOUND_MS - 1);
-    assert!([create, set, status].iter().all(|number| play.answer(*number).is_none()));
+    assert!(play.answer(create).is_none() && play.answer(status).is_none());
     play.later(1);
-    for number in [create, set] {
-        let Some(ReplyBody::Failure(failure)) = play.answer(number) else { panic!() };
-        assert_eq!(failure.kind, ErrorKind::Driver);
-        assert_eq!(failure.message, "the pond's driver is still starting");
-    }
+    let Some(ReplyBody::Failure(failure)) = play.answer(create) else { panic!() };
+    assert_eq!(failure.kind, ErrorKind::Driver);
+    assert_eq!(failure.message, "the pond's driver is still starting");
     let failure = play.status(status).gpus().unwrap_err();
     assert_eq!(failure.message, "the pond's driver is still starting");
     play.driver_ready(1 << 30);
@@ -119,8 +96,6 @@ fn after_a_restart_the_gpus_are_known_before_the_driver_answers() {
     let status = play.status(status);
     assert!(!status.driver_ready);
     assert_eq!(status.gpus().unwrap().len(), 1);
-    play.start(conn, cache());
-    assert_eq!(play.world.group_asks.len(), 1);
     let create = play.start(conn, named_device());
     assert!(play.answer(create).is_none(), "memory takes the driver");
 }
