@@ -137,7 +137,7 @@ pub(crate) fn cache(group: &str, committed_bytes: u64, idle_bytes: u64) -> view:
         name: Text("llama/kv".parse().unwrap()),
         group: Text(group.parse().unwrap()),
         device: Text(GPU),
-        pid: 42,
+        pid: Some(42),
         program: "engine".into(),
         user: 1000,
         reserved_bytes: 64 * GIB,
