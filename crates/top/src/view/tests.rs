@@ -106,7 +106,7 @@ fn golden_a_tensor_with_its_leases() {
         bytes: 1,
         since_unix_ms: NOW - 90_000,
         client: None,
-        pid,
+        pid: Some(pid),
         program: "serve.py".into(),
     };
     state.answered(&subject, Answer::Leases(vec![lease(Some(4711)), lease(Some(4712))]));
