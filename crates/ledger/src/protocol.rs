@@ -2,7 +2,8 @@
 //!
 //! Everything that decides is here, generic over the words: the product runs it on shared memory
 //! and on words of a file, the model in `tests/model.rs` runs the same code under a checker of
-//! interleavings. [`Protocol`] is the place where that model's broken twins differ; the product knows [`Sound`].
+//! interleavings. [`Protocol`] is the place where that model's broken twins differ; the product
+//! knows [`Sound`].
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
