@@ -216,7 +216,6 @@ fn an_old_handle_opens_the_idle_memory_and_no_later_tensor_and_gc_ends_that() {
     eventually("memory that is gone", || {
         (plain.ask(&format!("open {old}")) != "CUDA_SUCCESS").then_some(())
     });
-    maker.ask("shared let-go later");
     pond.control().delete("later").unwrap();
     maker.finish();
     assert_empty(&pond);
