@@ -239,11 +239,15 @@ async def readers(url: str, count: str, pondtool: str) -> None:
         while await living.event():
             pass
 
+    def scraped() -> bytes:
+        with urllib.request.urlopen(f"{url}metrics", timeout=PATIENCE) as answer:
+            return answer.read()
+
     async def all_cut() -> None:
         while True:
-            with urllib.request.urlopen(f"{url}metrics", timeout=PATIENCE) as answer:
-                if b"\nmillpond_web_readers 1\n" in answer.read():
-                    return
+            # In a thread: the one that reads goes on reading.
+            if b"\nmillpond_web_readers 1\n" in await asyncio.to_thread(scraped):
+                return
             await asyncio.sleep(0.5)
 
     for reader in crowd[1:5]:

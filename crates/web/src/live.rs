@@ -18,8 +18,10 @@ use crate::seats::Closer;
 
 /// So many readers at once.
 pub const READERS: usize = 1000;
-/// Overviews, or lists of events, that may come while a reader takes none: each that is being sent to somebody is kept.
+/// Overviews that may come while a reader takes none: each that is being sent to a reader is kept.
 const BEHIND: usize = 16;
+/// Lists of events that may wait for a reader. They are small, come up to twenty times a second, and are not skipped.
+const EVENTS: usize = 128;
 
 /// A comment: it keeps what lies between from giving the connection up.
 const HEARTBEAT: Bytes = Bytes::from_static(b": still here\n\n");
@@ -104,7 +106,7 @@ impl Reader {
             return false;
         }
         add(&mut unread);
-        let is_late = unread.behind > BEHIND || unread.events.len() > BEHIND;
+        let is_late = unread.behind > BEHIND || unread.events.len() > EVENTS;
         if is_late {
             *unread = Unread { ended: true, waker: unread.waker.take(), ..Unread::default() };
             self.closer.close();
@@ -265,11 +267,11 @@ mod tests {
 
     #[test]
     fn who_does_not_read_is_cut_off_and_holds_nothing_and_the_others_are_not() {
-        for kind in [Kind::Overview, Kind::Events] {
+        for (kind, most) in [(Kind::Overview, BEHIND), (Kind::Events, EVENTS)] {
             let hub = Hub::default();
             let (mut slow, mut quick) = (reader(&hub), reader(&hub));
             assert!(next(&mut quick).is_some());
-            for number in 0..=BEHIND {
+            for number in 0..=most {
                 assert!(!is_cut_off(&slow));
                 hub.publish(kind, &kind.frame(&number));
                 assert!(next(&mut quick).is_some());
