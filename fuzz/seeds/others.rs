@@ -2,6 +2,7 @@
 
 use millpond::{Dtype, Shape, npy};
 use millpond_daemon::journal::write_frame;
+use millpond_fuzz::config::LIMITS;
 use millpond_keeper::config::{Config, KEYS};
 use millpond_wire::samples;
 use planus::Builder;
@@ -63,6 +64,12 @@ pub fn config(folder: &Folder) {
     }
     let names: String = KEYS.iter().map(|key| format!("{} = 1\n", key.name)).collect();
     folder.seed("names.toml", format!("\x01{names}").as_bytes());
+    for (seed, text) in [
+        ("limit", "--- # limits\r\nmemory_limit: 1.5 GiB # of each GPU\ndevice_name: 'A card'\n"),
+        ("flow", "{memory_limit: 1g}\n"),
+    ] {
+        folder.seed(&format!("{seed}.yaml"), &[&[LIMITS], text.as_bytes()].concat());
+    }
 }
 
 pub fn npy_header(folder: &Folder) {
