@@ -109,7 +109,7 @@ fn golden_a_tensor_with_its_leases() {
         pid: Some(pid),
         program: "serve.py".into(),
     };
-    state.answered(&subject, Answer::Leases(vec![lease(Some(4711)), lease(Some(4712))]));
+    state.answered(&subject, Answer::Leases(vec![lease(4711), lease(4712)]));
     assert!(matches!(subject, Subject::Tensor(_)));
     golden("over-tensor.txt", &text(&drawn(&state, (80, 40), PLAIN)));
 }
