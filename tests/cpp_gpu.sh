@@ -3,6 +3,7 @@
 #   tests/cpp_gpu.sh ARCHIVE
 #   MILLPOND_BIN   the `millpond` program
 # Beside the archive, cccl.tar.xz has CCCL's headers for the example of a memory resource; else they are the compiler's own.
+# rmm.tar.xz has RMM, for rmm.cpp beside it.
 #   NVCC           CUDA's compiler, 13 or later; `nvcc`, $CUDA_HOME/bin/nvcc or /usr/local/cuda/bin/nvcc unless said
 # What cannot be built here is a line that begins with SKIPPED; on a GPU that is a failure. Ends with "N passed, N failed".
 set -uo pipefail
@@ -86,6 +87,19 @@ if [ -n "$nvcc" ] && [ "$MILLPOND_DRIVER" = cuda ]; then
     says "cuBLAS multiplies it" "512 of 512 rows are right" ./multiply run
     says "and again, in another process" "512 of 512 rows are right" ./multiply run
     says "thrust works in memory of the pond" "sorted, and adds up to -549755289600" ./resource
+    if [ -e "$(dirname "$archive")/rmm.tar.xz" ]; then
+        # RMM asks for C++20, and brings the CCCL that it is written for.
+        tar -C "$work" -xJf "$(dirname "$archive")/rmm.tar.xz"
+        cuda=$(dirname "$(dirname "$(realpath "$nvcc")")")
+        rmm=("$work/librmm" "$work/rapids_logger")
+        works "RMM's containers are built" c++ -std=c++20 -O1 "$(dirname "$archive")/rmm.cpp" -o rmm "-I$tree/include" \
+            -isystem "${rmm[0]}/include/rapids" "-I${rmm[0]}/include" "-I${rmm[1]}/include" -isystem "$cuda/include" "-L$tree/lib" -lmillpond \
+            "-L${rmm[0]}/lib64" -lrmm "-L${rmm[1]}/lib64" -lrapids_logger "-L$cuda/lib64" -lcudart_static -ldl -lrt -pthread \
+            "-Wl,-rpath,$tree/lib:${rmm[0]}/lib64:${rmm[1]}/lib64"
+        says "RMM's containers work in memory of the pond" "nothing is left" ./rmm
+    else
+        echo "SKIPPED rmm: there is no RMM beside the archive"
+    fi
     works "the model is removed" "$MILLPOND_BIN" rm example/layer
     tensors() { "$MILLPOND_BIN" status --json | sed -n 's/^ *"tensors": \([0-9]*\),*$/\1/p' | head -n 1; }
     for _ in $(seq 1 100); do
