@@ -1,4 +1,4 @@
-//! A pond that has just begun: whoever needs its GPUs waits for the driver.
+//! A pond that has just begun: requests that need its GPUs wait for the driver.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 

@@ -182,7 +182,7 @@ fn a_companion_that_others_can_write_is_not_run() {
         );
     }
     mode(&beside, 0o777);
-    // None in PATH is run in its place. PATH is the user's own choice where there is none beside.
+    // No program in PATH replaces it. PATH is the user's own choice only if no companion lies beside.
     let chosen = installed.script("path/millpond-x", "echo chosen");
     mode(&chosen, 0o777);
     for words in [&["x"][..], &["help", "x"]] {

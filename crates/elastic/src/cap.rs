@@ -41,7 +41,7 @@ impl Cap {
         Self(Mutex::new(State { bytes: u64::MAX, revision: 0, paid: 0 }))
     }
 
-    /// The cap in bytes; the largest number is none.
+    /// The cap in bytes; `u64::MAX` means no cap.
     pub(crate) fn bytes(&self) -> u64 {
         self.lock().bytes
     }
@@ -110,7 +110,7 @@ impl<D: PageDriver, C: Credit> Cache<D, C> {
 }
 
 impl<D: PageDriver, C: Credit> Inner<D, C> {
-    /// Takes room under the cap. Where there is none, idle pages of this cache are given back first, also
+    /// Takes room under the cap. If the room does not suffice, idle pages of this cache are given back first, also
     /// those that the device must be waited for.
     pub(crate) fn take_room(&self, bytes: u64, effort: Effort) -> Result<(), ElasticError> {
         match self.cap.take(bytes) {
@@ -126,7 +126,7 @@ impl<D: PageDriver, C: Credit> Inner<D, C> {
         self.cap.take(bytes)
     }
 
-    /// Gives pages above the cap back that nothing uses any more. It does not wait: what it cannot give
+    /// Gives back unused pages above the cap. It does not wait: what it cannot give
     /// back, a later call does.
     pub(crate) fn keep_cap(&self) {
         let above = self.cap.above(0);

@@ -59,7 +59,7 @@ impl CudaPages {
         let Some(null) = &self.null else { return Ok(()) };
         self.context().synchronize()?;
         let granules = (offset..offset + bytes).step_by(index(null.bytes()));
-        // Where the driver has refused to map it again, there is none.
+        // The driver may have refused to map the null page again.
         let is_laid = |at: &u64| self.range.at(*at, null.bytes()).is_ok();
         let rows = granules.filter(is_laid).map(|at| at / null.bytes());
         for run in runs(rows) {

@@ -12,7 +12,7 @@ const SIZE: usize = 64;
 pub enum Memory {
     /// In a System V segment: cannot be truncated. Reached within one IPC namespace.
     Segment,
-    /// In the ledger file itself, which nobody maps: reached by every container that has the folder,
+    /// In the ledger file itself, which no process maps: reached by every container that has the folder,
     /// by calls of the system. Some microseconds for each allocation.
     File,
 }

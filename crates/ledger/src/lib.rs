@@ -26,9 +26,9 @@
 //! In the ledger **file** where containers or several users share a group. A member finds the file by
 //! a path, in a mount namespace of its own, also while no daemon runs. Members write the file, so they
 //! can shorten it, punch holes into it and fill its file system, and each of these ends a program that
-//! has the file mapped. **So nobody maps it**: a word is read by `pread`, and changed by
-//! compare-and-write under a lock on its own bytes ([`by_lock`]). The kernel drops the lock of whoever
-//! dies in between, and such a one has written all eight bytes or none. A failed call, a short read, a
+//! has the file mapped. **So no process maps it**: a word is read by `pread`, and changed by
+//! compare-and-write under a lock on its own bytes ([`by_lock`]). The kernel drops the lock of a process that
+//! dies in between; that process has written all eight bytes or none. A failed call, a short read, a
 //! wrong head or a lock that is kept refuses memory, and nothing else. What is released meanwhile is
 //! counted with the next call. Refused were:
 //!
@@ -131,7 +131,7 @@ pub use observer::Observer;
 pub use remove::{REST, remove_abandoned, sweep_abandoned};
 pub use size::{Size, parse_bytes, parse_size};
 
-/// What a context on a card of that size is taken for until somebody has measured one: more than any
+/// The estimate of a context on a card of that size, until one has been measured: more than any
 /// that was seen, and less on cards so small that only the software driver has them.
 #[must_use]
 pub const fn context_bytes(card_bytes: u64) -> u64 {

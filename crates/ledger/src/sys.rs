@@ -304,7 +304,7 @@ impl Fd {
         }
     }
 
-    /// Takes a lock on bytes that nobody has locked.
+    /// Takes a lock on unlocked bytes.
     pub(crate) fn lock_try(&self, first: i64, count: i64) -> Result<bool, LedgerError> {
         let mut lock = range(libc::F_WRLCK, first, count);
         match retry(|| self.lock_call(libc::F_OFD_SETLK, &mut lock)) {
@@ -327,7 +327,7 @@ impl Fd {
         }
     }
 
-    /// Maps the file's beginning so that nobody can touch it: it only keeps the description alive.
+    /// Maps the file's beginning without access: the mapping only keeps the description alive.
     pub(crate) fn map_untouchable(&self, len: usize) -> Result<NonNull<u8>, LedgerError> {
         let shared = libc::MAP_SHARED;
         // SAFETY: a new mapping at an address of the kernel's choice.

@@ -107,7 +107,7 @@ impl View<'_> {
     }
 }
 
-/// The kernel drops the locks of whoever is killed.
+/// The kernel drops the locks of a killed process.
 impl Drop for View<'_> {
     fn drop(&mut self) {
         self.unlock();

@@ -203,7 +203,7 @@ impl Shared {
 /// On standard error: the file that this is about takes nothing. Once, until the file takes lines again.
 fn say_distrust(why: &TrustError, style: Style) {
     let line = style.line("WARN", &format!("no line goes to the log file: {why}"));
-    // Without a reader there is nobody to tell.
+    // A standard error without a reader is no failure.
     let _ = write_line(rustix::stdio::stderr(), &line, &mut false);
 }
 

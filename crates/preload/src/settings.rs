@@ -1,6 +1,6 @@
 //! What the environment and the machine's file say about limits, read once.
 //!
-//! The smallest limit that is stated holds, whoever states it: a user's variable raises nothing. A
+//! The smallest stated limit holds, wherever it is stated: a user's variable raises nothing. A
 //! limit that cannot be read is not "no limit": it means no memory, and one line that says why.
 
 use core::ffi::CStr;

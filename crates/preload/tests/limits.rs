@@ -950,7 +950,7 @@ fn a_standard_error_that_is_closed_or_that_nobody_reads_harms_nothing() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     run(Some(writer));
-    // A pipe that is full and is read by nobody.
+    // A full pipe without a reader.
     let (_reader, mut writer) = std::io::pipe().unwrap();
     let flags = |fd: &std::io::PipeWriter, flags: i32| {
         // SAFETY: no conditions.

@@ -44,7 +44,7 @@ pub enum Owner {
 /// One call.
 #[derive(Clone, Debug)]
 pub enum Call {
-    /// Writes a tensor's hash. [`Got::Owner`]: nobody else's once it is written.
+    /// Writes a tensor's hash. [`Got::Owner`]: another owner, or this node once it is written.
     Project {
         name: String,
         fields: Fields,
@@ -81,7 +81,7 @@ pub enum Call {
     Nodes { cursor: u64 },
     /// Fields of the hash of a node. [`Got::Values`].
     Node(String, &'static [&'static str]),
-    /// Says that this node lives, with its hash. [`Got::Is`]: nobody knew that it did.
+    /// Says that this node lives, with its hash. [`Got::Is`]: false if the node was unknown.
     Register(Vec<(&'static str, String)>),
     /// Takes a dead node away.
     Unregister(String),

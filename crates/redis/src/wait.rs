@@ -57,7 +57,7 @@ impl Bell {
         answer.and_then(Value::extract_error).and_then(taken).map_err(|error| self.lost(&error))
     }
 
-    /// Gives the connection up: its next answer may be one that nobody waits for any more.
+    /// Gives the connection up: its next answer may belong to an abandoned wait.
     fn lost(&mut self, error: &RedisError) -> Lost {
         self.link = None;
         self.at = error.redirect_node().and_then(|(address, _)| {

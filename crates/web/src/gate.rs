@@ -24,7 +24,7 @@ use crate::tokens::Tokens;
 /// Paths that tell nothing of the pond: a browser gets the page to ask for the token, and a supervisor
 /// has none.
 const OPEN: [&str; 3] = ["/", "/healthz", "/readyz"];
-/// Headers that decide who asks, and for whom. Of two the proxy may have looked at one and this server at the other.
+/// Headers that decide about access. Of two with one name, a proxy may check the first and this server the second.
 const ONCE: [HeaderName; 5] = [
     header::HOST,
     header::ORIGIN,

@@ -147,7 +147,7 @@ impl Hub {
         Some(Stream(reader))
     }
 
-    /// Tells everybody, and cuts off who is too far behind.
+    /// Sends an event to all readers, and cuts off those that are too far behind.
     pub fn publish(&self, kind: Kind, message: &Bytes) {
         self.each(|unread| {
             let message = message.clone();
@@ -162,7 +162,7 @@ impl Hub {
         });
     }
 
-    /// Sends a comment to everybody to whom nothing else goes.
+    /// Sends a comment to all readers that get nothing else.
     pub fn beat(&self) {
         self.each(|unread| unread.beat = true);
     }

@@ -134,7 +134,7 @@ impl Seat {
         }
         let of_one = state.guests.values().filter(|guest| **guest == source).count();
         let is_full = state.guests.len() >= GUESTS || of_one >= GUESTS_OF_ONE;
-        // One that is not there any more is being closed.
+        // A missing seat belongs to a connection that is being closed.
         if is_full || state.asking.remove(&self.number).is_none() {
             return false;
         }

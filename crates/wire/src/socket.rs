@@ -404,7 +404,7 @@ mod tests {
         assert!(refused.is_later(), "{refused}");
     }
 
-    /// Connections of a user who never waits, until there is no place.
+    /// Connections that are never accepted, until the queue is full.
     fn crowd(path: &Path) -> Vec<OwnedFd> {
         let address = address(path).unwrap();
         let one = || {
@@ -426,7 +426,7 @@ mod tests {
         std::thread::scope(|scope| {
             let mine = scope.spawn(|| connect_within(&path, Duration::from_secs(600)));
             let mut taken = 0;
-            // Only what was there before is taken, and the one who waited comes behind it.
+            // The accepted connections came first; the waiting one follows.
             while !mine.is_finished() || taken <= others {
                 taken += usize::from(accept(&listener).unwrap().is_some());
                 assert!(taken <= others + 1);

@@ -1,6 +1,6 @@
 //! Whether a file is safe to use as this user: a library, a program, a configuration, a log.
 //!
-//! Whoever can write the file, or exchange it in one of the folders on the way to it, decides what this user runs, or
+//! A user that can write the file, or exchange it in one of the folders on the way to it, decides what this user runs, or
 //! where this user writes. So the file and each of these folders belong to root or to this user, and nobody else can
 //! write them; links on the way are made by root or this user. A group in which nobody else is counts as the user: with
 //! umask 002, the rule of distributions that give each user a group, everything that is unpacked or built can be
@@ -204,7 +204,7 @@ impl Check<'_> {
         Ok(at)
     }
 
-    /// Whether nobody else can change this file, folder or link.
+    /// Whether only root and this user can change this file, folder or link.
     fn part(&self, part: &Path, found: &Metadata) -> Result<(), TrustError> {
         let user = rustix::process::geteuid().as_raw();
         let (owner, mode, shown) = (found.uid(), found.mode(), part.display());

@@ -158,7 +158,7 @@ pub enum VmmError {
         /// The type.
         dtype: DType,
     },
-    /// A call of this crate's functions ended at somebody else's.
+    /// A function of another crate failed.
     #[cfg(feature = "candle")]
     #[error(
         "Candle frees memory by a {0} that is not this crate's, so a tensor over a pool could not be \

@@ -85,7 +85,7 @@ impl Drop for PhysicalMemoryHandle {
     fn drop(&mut self) {
         // SAFETY: the reference is ours, and this happens once.
         let released = unsafe { cuda_ffi::mem_release(self.handle) };
-        // At the end of a process the driver is gone first; nobody is left to tell.
+        // At the end of a process the driver is gone first; the error has no reader.
         drop(released);
     }
 }

@@ -37,7 +37,7 @@ impl GroupPages {
         Self { pages, waiter, _null: None }
     }
 
-    /// Pages with a null page, which is paid for first. Nobody is waited for: the pond does not know the
+    /// Pages with a null page, which is paid for first. This never waits: the pond does not know the
     /// cache yet.
     pub(super) fn with_null_page(
         context: &Context,

@@ -67,7 +67,7 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    /// Checks that a slab or a context fits, giving back what nobody uses where that helps, but for
+    /// Checks that a slab or a context fits. Gives back unused memory if that helps, but for
     /// the host that is to make memory of the class that is wanted.
     pub(super) fn make_room(
         &mut self,

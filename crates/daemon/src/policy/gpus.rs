@@ -125,7 +125,7 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    /// Whether nobody can say yet which GPUs there are. Of a pond that had a daemon before, the journal
+    /// Whether the GPUs are still unknown. Of a pond that had a daemon before, the journal
     /// knows them.
     pub(super) fn awaits_gpus(&self) -> bool {
         !self.draining && !self.has_driver() && self.gpus.devices().is_empty()

@@ -17,7 +17,7 @@ const ANSWER_MS: std::ops::RangeInclusive<u64> = 100..=5_000;
 /// Where nobody waits: a lower limit, a slab.
 const UNHURRIED_MS: u64 = 1_000;
 
-/// An answer without effect is none: so many in a row count as silence. They take two seconds at
+/// This many answers in a row without effect count as silence. They take two seconds at
 /// least ([`REFUSED_MS`]), in which an engine ends a step or evicts something.
 const IN_VAIN: u32 = 20;
 

@@ -1,8 +1,8 @@
-//! What hosts keep and nobody uses: memory whose tensors are gone, and contexts. It is given back when
-//! somebody needs the room.
+//! Unused memory of hosts: memory whose tensors are gone, and contexts. It is given back when the room
+//! is needed.
 //!
 //! A host that frees memory makes no more, and the next one takes another context. So memory that
-//! nobody uses is not freed at once. It is never handed out again either: old handles open it.
+//! is unused is not freed at once. It is never handed out again either: old handles open it.
 
 use millpond_wire::{GpuUuid, HostId, SlabId};
 
@@ -15,7 +15,7 @@ use crate::policy::slabs::Home;
 const IDLE_BYTES: u64 = 256 << 20;
 
 impl<P: Ports> Pond<P> {
-    /// Leaves memory that no tensor has any more in its host; false if it is to be freed now.
+    /// Leaves memory without a tensor in its host. Returns false if it must be freed now.
     pub(in crate::policy) fn keep_idle(&mut self, ports: &mut P, id: HostId, slab: SlabId) -> bool {
         let slabs = &self.slabs;
         let Some(of) = slabs.get(slab) else { return false };
@@ -96,7 +96,8 @@ impl<P: Ports> Pond<P> {
             || self.idle_hosts().any(|(_, host)| is_owners(host))
     }
 
-    /// Ends a host of this owner that has no tensor, unless one ends already; false if there is none.
+    /// Ends a host of this owner that has no tensor, unless one ends already. Returns false if every host has
+    /// tensors.
     pub(super) fn end_one_of(&mut self, ports: &mut P, class: &HostClass) -> bool {
         let is_owners = |host: &Host<P::Fd>| host.class.owner.is_user(&class.owner);
         if self.hosts.hosts.values().any(|it| is_owners(it) && it.phase == Phase::Ending) {
@@ -109,7 +110,7 @@ impl<P: Ports> Pond<P> {
         idle.is_some()
     }
 
-    /// Gives back what nobody uses on a GPU until so many bytes more fit: of anybody, or of one user.
+    /// Gives back unused memory on a GPU, of one user or of all users, until so many bytes more fit.
     /// Slabs that cost nothing come first, then hosts without a tensor, and last the idle memory of
     /// hosts that have some, which make no more tensors then. Returns what was given back.
     pub(in crate::policy) fn give_back_unused(

@@ -93,7 +93,7 @@ impl<F: Clone> Slabs<F> {
     }
 
     fn let_go_if_useless(&mut self, ports: &mut impl Ports<Fd = F>, id: SlabId) {
-        // What waits in a host is handed to nobody, whoever died with it.
+        // Idle memory of a host is never handed out, so a death does not taint it.
         let is_useless = |slab: &Slab<F>| slab.tensors == 0 && slab.tainted && slab.is_recyclable();
         if self.get(id).is_some_and(is_useless) {
             self.let_go(ports, id);

@@ -1,5 +1,5 @@
-//! Contexts of hosts are on accounts, hosts are few, and memory that nobody uses stays in its host until
-//! somebody needs the room.
+//! Contexts of hosts are on accounts, hosts are few, and unused memory stays in its host until
+//! the room is needed.
 
 use millpond_host::channel::FromHost;
 use millpond_wire::{ErrorKind, GroupName};

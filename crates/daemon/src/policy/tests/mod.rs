@@ -396,7 +396,7 @@ impl Play {
         play
     }
 
-    /// A pond that frees at once what nobody uses.
+    /// A pond that frees unused memory at once.
     fn giving_back() -> Self {
         let mut play = Self::new();
         play.pond.caps.recycle_bytes = 0;

@@ -37,7 +37,7 @@ fn tensors_names_states_and_generations_come_back() {
     play.check_held();
 }
 
-/// A create with zeroes needs memory that nobody has used, and of a recovered slab that is not known.
+/// A create with zeroes needs unused memory; a recovered slab may have been used.
 #[test]
 fn an_empty_slab_gives_way_to_the_one_that_a_create_with_zeroes_needs() {
     let mut play = Play::new();
