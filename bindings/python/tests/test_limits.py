@@ -43,7 +43,9 @@ def test_what_is_mapped_is_shared_and_the_rest_is_limited(name, limited):
         (device,) = one["devices"]
         assert (device["charged_bytes"], device["shared_bytes"]) == (8 * MIB, 64 * MIB)
         _, errors = process.communicate("\n", 60)
-        assert (process.returncode, errors) == (0, "")
+        assert process.returncode == 0, errors
+        (refusal,) = errors.splitlines()
+        assert "asked for 44 MiB of GPU 0" in refusal and "group readers sets the limit" in refusal
     finally:
         process.kill()
         process.wait()

@@ -123,7 +123,8 @@ fn a_file_in_another_form_is_never_no_limit() {
         ("ln -s nowhere config.yaml", "cannot be read"),
         ("head -c 4096 /dev/zero > config.yaml", "4095 bytes"),
     ] {
-        let mut command = machine().command("steps");
+        let machine = machine();
+        let mut command = machine.command("steps");
         command.args(["proc2", "context", "create=1", "total"]);
         let (said, heard) = run(&mut with_file(&way, make, &command));
         assert_eq!(said, "context=2, create=2, total=0", "{make}");
