@@ -95,7 +95,7 @@ impl LedgerError {
             self,
             Self::NoGroup(_)
                 | Self::Broken { what: REMOVED | REPLACED | EMPTY, .. }
-                | Self::System { call: "open", errno: libc::ENOENT }
+                | Self::System { call: "open" | "stat", errno: libc::ENOENT }
         )
     }
 }
