@@ -124,13 +124,18 @@ fn a_client_in_a_container_is_a_client_as_others_are() {
     outside.ask("flush");
     Process::open(pid).unwrap().kill();
     assert_only_the_shared_are_left(&pond);
-    eventually_equal("holders", &1, || self::holders(&pond).len());
+    give_up_the_rest(&pond, &mut outside);
+    drop((inside, outside));
+    pond.assert_memory("after the container", before, 0);
+}
+
+/// The client that is left drops its tensors, and both names are deleted.
+fn give_up_the_rest(pond: &TestPond, outside: &mut Worker) {
+    eventually_equal("holders", &1, || holders(pond).len());
     outside.ask("drop-all");
     outside.ask("flush");
     pond.control().delete("inside").unwrap();
     pond.control().delete("outside").unwrap();
-    drop((inside, outside));
-    pond.assert_memory("after the container", before, 0);
 }
 
 #[test]
@@ -169,11 +174,7 @@ fn a_pond_in_a_container_serves_clients_outside_and_in_other_containers() {
     // Each of the three dies: first the sibling with its leases, then the pond with the memory.
     sibling.kill();
     assert_only_the_shared_are_left(&pond);
-    eventually_equal("holders", &1, || self::holders(&pond).len());
-    outside.ask("drop-all");
-    outside.ask("flush");
-    pond.control().delete("inside").unwrap();
-    pond.control().delete("outside").unwrap();
+    give_up_the_rest(&pond, &mut outside);
     drop(outside);
     pond.assert_memory("after the clients", before, 0);
     pond.worker().ask("put kept 100000 4");

@@ -120,6 +120,8 @@ pub mod constants {
     pub const LOCATION_HOST: u32 = 2;
     /// `CU_MEM_LOCATION_TYPE_HOST_NUMA`.
     pub const LOCATION_HOST_NUMA: u32 = 3;
+    /// `CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT`.
+    pub const LOCATION_HOST_NUMA_CURRENT: u32 = 4;
     /// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
     pub const HANDLE_POSIX_FD: u32 = 1;
     /// `CU_MEM_HANDLE_TYPE_FABRIC`.

@@ -421,6 +421,7 @@ impl Tables {
 mod own;
 mod small;
 
+pub use own::AccessList;
 pub use small::SMALL_BYTES;
 
 #[cfg(test)]

@@ -1,5 +1,10 @@
 //! Where memory is: on a device, in the host's memory, or managed.
 
+use millpond_cuda::sys::constants;
+
+use super::address::{Access, AccessList};
+use crate::config::MAX_DEVICES;
+
 /// `CUmemLocation` with numbers where the binding has closed enums.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,13 +16,15 @@ pub struct Location {
 }
 
 impl Location {
-    /// The locations of host memory: any node, a node by number, the calling thread's node.
-    pub const HOST_KINDS: std::ops::RangeInclusive<u32> = 2..=4;
-
-    /// Whether it is a part of host memory.
+    /// Whether it is host memory: of any node, of a node by number, or of the calling thread's.
     #[must_use]
     pub fn is_host(self) -> bool {
-        Self::HOST_KINDS.contains(&self.kind)
+        matches!(
+            self.kind,
+            constants::LOCATION_HOST
+                | constants::LOCATION_HOST_NUMA
+                | constants::LOCATION_HOST_NUMA_CURRENT
+        )
     }
 }
 
@@ -38,5 +45,18 @@ impl Home {
     #[must_use]
     pub fn is_open_to_host(self) -> bool {
         self != Self::Device
+    }
+
+    /// What devices may do with new memory of a device: all of them, or that device alone.
+    #[must_use]
+    pub fn access(self, device: usize) -> AccessList {
+        if self.is_open_to_host() {
+            return [Access::ReadWrite; MAX_DEVICES];
+        }
+        let mut access = [Access::None; MAX_DEVICES];
+        if let Some(own) = access.get_mut(device) {
+            *own = Access::ReadWrite;
+        }
+        access
     }
 }

@@ -118,13 +118,7 @@ pub struct Pool {
 impl Pool {
     /// An empty pool: open to its own device, or to all where the host may use it.
     pub fn new(device: &Arc<Device>, space: &Arc<AddressSpace>, settings: PoolSettings) -> Self {
-        let mut access = [Access::None; MAX_DEVICES];
-        if let Some(own) = access.get_mut(device.index) {
-            *own = Access::ReadWrite;
-        }
-        if settings.home.is_open_to_host() {
-            access = [Access::ReadWrite; MAX_DEVICES];
-        }
+        let access = settings.home.access(device.index);
         let step = settings.step.max(GRANULARITY).next_multiple_of(GRANULARITY);
         let state = State {
             range: None,

@@ -15,7 +15,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use millpond_cuda::sys::Status;
 
 use super::Engine;
-use super::address::Access;
 use super::board::Device;
 use super::ids;
 use super::location::Home;
@@ -23,7 +22,6 @@ use super::physical::{Allocation, HANDLE_TYPE_FD};
 use super::pool::Pool;
 use super::registry::Ticket;
 use super::system::{self, to_u64, to_usize};
-use crate::config::MAX_DEVICES;
 
 /// The size of an exported pointer.
 pub const POINTER_BYTES: usize = 64;
@@ -254,12 +252,7 @@ impl Engine {
         }
         let tickets = read_words(&imported.file, place + 4 * 8, to_usize(count) * 2)?;
         let start = self.space.reserve_own(all)?;
-        let mut access = [Access::None; MAX_DEVICES];
-        if imported.home.is_open_to_host() {
-            access = [Access::ReadWrite; MAX_DEVICES];
-        } else if let Some(own) = access.get_mut(imported.device.index) {
-            *own = Access::ReadWrite;
-        }
+        let access = imported.home.access(imported.device.index);
         let mapped = tickets.as_chunks::<2>().0.iter().zip(0..).try_for_each(|(pair, index)| {
             let [slot, id] = *pair;
             let ticket = Ticket { slot: to_usize(slot), id };
